@@ -68,61 +68,61 @@ func (c Repositories) protection(ctx context.Context, repo model.Repo, branch st
 	return p, err
 }
 
+// classic are the demands of branch protection.
+type classic []model.Demand
+
+// add adds a demand, if it is there.
+func (c *classic) add(there bool, d model.Demand) {
+	if there {
+		d.Source = branchProtection
+		*c = append(*c, d)
+	}
+}
+
 // protectionDemands translates branch protection.
-func protectionDemands(p *gogithub.Protection) []model.Demand {
+func protectionDemands(p *gogithub.Protection) (out classic) {
 	if p == nil {
 		return nil
 	}
-	var out []model.Demand
-	add := func(there bool, d model.Demand) {
-		if there {
-			d.Source = branchProtection
-			out = append(out, d)
-		}
-	}
-	reviews := p.GetRequiredPullRequestReviews()
+	reviews, checks := p.GetRequiredPullRequestReviews(), p.GetRequiredStatusChecks()
 	bypass := false
 	if reviews != nil && reviews.BypassPullRequestAllowances != nil {
 		b := reviews.BypassPullRequestAllowances
 		bypass = len(b.Users)+len(b.Teams)+len(b.Apps) > 0
 	}
-	add(reviews != nil, model.Demand{Kind: model.DemandPull, Bypass: bypass})
-	if checks := p.GetRequiredStatusChecks(); checks != nil {
-		add(true, model.Demand{Kind: model.DemandChecks, Names: checkNames(checks)})
-	}
-	add(p.RequireLinearHistory != nil && p.RequireLinearHistory.Enabled, model.Demand{Kind: model.DemandLinear})
-	add(p.GetRequiredSignatures().GetEnabled(), model.Demand{Kind: model.DemandSignatures})
-	add(p.LockBranch != nil && p.LockBranch.GetEnabled(), model.Demand{Kind: model.DemandLocked})
+	out.add(reviews != nil, model.Demand{Kind: model.DemandPull, Bypass: bypass})
+	out.add(checks != nil, model.Demand{Kind: model.DemandChecks, Names: checkNames(checks)})
+	out.add(p.RequireLinearHistory != nil && p.RequireLinearHistory.Enabled, model.Demand{Kind: model.DemandLinear})
+	out.add(p.GetRequiredSignatures().GetEnabled(), model.Demand{Kind: model.DemandSignatures})
+	out.add(p.GetLockBranch().GetEnabled(), model.Demand{Kind: model.DemandLocked})
 	if r := p.GetRestrictions(); r != nil {
-		d := model.Demand{Kind: model.DemandPushers}
+		var names []string
 		for _, u := range r.Users {
-			d.Names = append(d.Names, u.GetLogin())
+			names = append(names, u.GetLogin())
 		}
 		for _, a := range r.Apps {
-			d.Names = append(d.Names, a.GetSlug()+"[bot]")
+			names = append(names, a.GetSlug()+"[bot]")
 		}
 		for _, t := range r.Teams {
-			d.Names = append(d.Names, "team "+t.GetSlug())
+			names = append(names, "team "+t.GetSlug())
 		}
-		add(true, d)
+		out.add(true, model.Demand{Kind: model.DemandPushers, Names: names})
 	}
 	return out
 }
 
-func value[T any](p *[]T) []T {
-	if p == nil {
+// checkNames are the checks that have to pass. An older server names them elsewhere.
+func checkNames(checks *gogithub.RequiredStatusChecks) (names []string) {
+	if checks == nil {
 		return nil
 	}
-	return *p
-}
-
-func checkNames(checks *gogithub.RequiredStatusChecks) []string {
-	var names []string
-	for _, one := range value(checks.Checks) {
-		names = append(names, one.Context)
+	if checks.Checks != nil {
+		for _, one := range *checks.Checks {
+			names = append(names, one.Context)
+		}
 	}
-	if len(names) == 0 { // an older server
-		return value(checks.Contexts)
+	if len(names) == 0 && checks.Contexts != nil {
+		names = *checks.Contexts
 	}
 	return names
 }

@@ -20,20 +20,21 @@ var documents = func() map[string]string {
 	files, _ := queries.ReadDir("queries") // part of the program
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name(), ".graphql")
-		all[name] = withFragments(queryText(name))
+		all[name] = withFragments(queryText(name, true))
 	}
 	return all
 }()
 
 var (
-	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n`)
-	spread   = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
+	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n| *#.*$`)
+	newer    = regexp.MustCompile(`(?m)^.*# sub-issues\n`) // which older servers do not understand
+	spread   = regexp.MustCompile(`\.\.\.(\w+)`)           // "... on Type" has a space
 )
 
 // fragments are the texts of all fragments, by name.
 var fragments = sync.OnceValue(func() map[string]string {
 	text := map[string]string{}
-	for _, one := range strings.Split("\n"+queryText("fragments"), "\nfragment ")[1:] {
+	for _, one := range strings.Split("\n"+queryText("fragments", true), "\nfragment ")[1:] {
 		name, _, _ := strings.Cut(one, " ")
 		text[name] = "fragment " + strings.TrimSpace(one)
 	}
@@ -57,9 +58,13 @@ func withFragments(query string) string {
 	return out
 }
 
-// queryText reads an embedded file without its comments. The files are part of the program, so they are there.
-func queryText(name string) string {
+// queryText reads an embedded file without its comments, and without sub-issues for servers that do not have them. The files are part
+// of the program, so they are there.
+func queryText(name string, subs bool) string {
 	raw, _ := queries.ReadFile("queries/" + name + ".graphql")
+	if !subs {
+		raw = newer.ReplaceAll(raw, nil)
+	}
 	return strings.TrimSpace(comments.ReplaceAllString(string(raw), ""))
 }
 
@@ -166,9 +171,5 @@ func surveyIssuesDocument(also []int, subs bool) string {
 	if further != "" {
 		further = "also: repository(owner: $owner, name: $name) {\n" + further + "  }"
 	}
-	text := queryText("surveyissues")
-	if !subs {
-		text = withoutLines(text, "roadmaps: issues(", "$roadmap: [String!]")
-	}
-	return withFragments(strings.Replace(text, "...Also", further, 1))
+	return withFragments(strings.Replace(queryText("surveyissues", subs), "...Also", further, 1))
 }

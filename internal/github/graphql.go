@@ -208,9 +208,7 @@ func (c *conn) query(ctx context.Context, op, document string, variables map[str
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
-		e.Op = op
-		return r, e
+		return r, c.refused(op, resp)
 	}
 	r.at = serverTime(resp.Header, c.now)
 	r.missing, err = c.decodeGraph(op, resp, out, may)
@@ -272,9 +270,7 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		}
 	case "UNDEFINEDFIELD", "UNDEFINEDTYPE", "ARGUMENTNOTACCEPTED":
 		e.Kind, e.Fix = Outdated, fixOutdated
-	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
-		e.Kind, e.Fix = Invalid, ""
-	case "UNPROCESSABLE": // a mutation that was understood
+	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED", "UNPROCESSABLE": // of a mutation that was understood
 		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")

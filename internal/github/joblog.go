@@ -14,8 +14,8 @@ import (
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
 	op := fmt.Sprintf("read the log of job %d of %s", job, repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, false, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
+	if err := c.check(op, repo); err != nil {
+		return nil, false, err
 	}
 	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil)
 	if err != nil {
@@ -35,9 +35,7 @@ func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit i
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
-		e.Op = op
-		return nil, false, e
+		return nil, false, c.refused(op, resp)
 	}
 	return t.kept, t.cut, nil
 }

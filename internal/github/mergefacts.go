@@ -58,38 +58,29 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 		ours.may = append(ours.may, p.alias)
 	}
 	r := factsReading{}
-	n, err := c.mergePage(ctx, ours, map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}, &r)
-	if err != nil {
-		return model.MergeFacts{}, err
-	}
-	r.start(n, number)
-	ours.document = documents["mergemore"]
-	for pages := 1; (r.opinions.more || r.checks.more) && r.read < mostChecks && pages < mostPages; pages++ {
-		if _, err := c.mergePage(ctx, ours, r.further(), &r); err != nil {
+	variables := map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}
+	for page := 1; page == 1 || r.goesOn() && r.read < mostChecks && page <= mostPages; page++ {
+		size := 0
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
+			size = pageLimits[step]
+			variables["page"] = size
+			return variables
+		})
+		if err != nil {
 			return model.MergeFacts{}, err
 		}
+		r.read += size
+		r.refused(data.missing...)
+		if slices.Contains(data.missing, "checks") {
+			r.facts.ChecksHidden = c.checksHidden()
+		}
+		r.take(data.Repository.PullRequest)
+		if page == 1 {
+			r.start(data.Repository, number)
+		}
+		ours.document, variables = documents["mergemore"], r.further()
 	}
 	return r.told(), nil
-}
-
-// mergePage reads one page of checks and reviews into r.
-func (c Threads) mergePage(ctx context.Context, q question, variables map[string]any, r *factsReading) (*repositoryNode, error) {
-	size := 0
-	data, err := c.ask(ctx, q, func(step int) map[string]any {
-		size = pageLimits[step]
-		variables["page"] = size
-		return variables
-	})
-	if err != nil {
-		return nil, err
-	}
-	r.read += size
-	r.refused(data.missing)
-	if slices.Contains(data.missing, "checks") {
-		r.facts.ChecksHidden = c.checksHidden()
-	}
-	r.take(data.Repository.PullRequest)
-	return data.Repository, nil
 }
 
 // factsReading gathers the facts from page to page.
@@ -99,7 +90,11 @@ type factsReading struct {
 	read             int // how many checks and reviews each were asked for
 }
 
-func (r *factsReading) refused(aliases []string) {
+// goesOn reports whether there are more reviews or checks.
+func (r *factsReading) goesOn() bool { return r.opinions.more || r.checks.more }
+
+// refused notes that parts of an answer are missing, by their aliases.
+func (r *factsReading) refused(aliases ...string) {
 	for _, p := range factParts {
 		if slices.Contains(aliases, p.alias) && !slices.Contains(r.facts.Missing, p.name) {
 			r.facts.Missing = append(r.facts.Missing, p.name)
@@ -157,15 +152,11 @@ func (r *factsReading) rule(rule *updateRuleNode) {
 	f := &r.facts
 	f.RuleKnown, f.PushRefused = true, !rule.ViewerCanPush
 	f.RequiredApprovals, f.RequiredChecks, f.LinearHistory = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts, rule.RequiresLinearHistory
-	if rule.RequiredApprovingReviewCount > 0 {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandPull, Source: branchProtection})
-	}
-	if rule.RequiresSignatures {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandSignatures, Source: branchProtection})
-	}
-	if len(rule.RequiredStatusCheckContexts) > 0 {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: rule.RequiredStatusCheckContexts})
-	}
+	var demands classic
+	demands.add(f.RequiredApprovals > 0, model.Demand{Kind: model.DemandPull})
+	demands.add(rule.RequiresSignatures, model.Demand{Kind: model.DemandSignatures})
+	demands.add(len(f.RequiredChecks) > 0, model.Demand{Kind: model.DemandChecks, Names: f.RequiredChecks})
+	f.Demands = demands
 }
 
 // users are the other pull requests of a list; those of forks have a branch of the same name and not this one.
@@ -176,7 +167,7 @@ func (r *factsReading) users(list threads, number int, heads bool) (out []int) {
 		}
 	}
 	if list.PageInfo.HasNextPage {
-		r.refused([]string{"heads"})
+		r.refused("heads")
 	}
 	return out
 }
@@ -186,7 +177,7 @@ func (r *factsReading) take(n *threadNode) {
 	if n.Opinions != nil {
 		for _, o := range n.Opinions.Nodes {
 			if o == nil {
-				r.refused([]string{"opinions"})
+				r.refused("opinions")
 				continue
 			}
 			r.facts.Reviews = append(r.facts.Reviews, o.review())
@@ -198,7 +189,7 @@ func (r *factsReading) take(n *threadNode) {
 	}
 	for _, o := range n.Checks.Contexts.Nodes {
 		if o == nil || o.Typename == "" {
-			r.refused([]string{"checks"})
+			r.refused("checks")
 			continue
 		}
 		if !o.dropped() {
@@ -211,7 +202,7 @@ func (r *factsReading) take(n *threadNode) {
 // step goes on to the next page. What is behind a page that has no end is missing.
 func (r *factsReading) step(c *cursor, alias string, p pageInfo) {
 	if !c.next(p) && p.HasNextPage {
-		r.refused([]string{alias})
+		r.refused(alias)
 	}
 }
 
@@ -224,10 +215,10 @@ func (r *factsReading) further() map[string]any {
 // told gives the facts: the checks that count, in the order of their names.
 func (r *factsReading) told() model.MergeFacts {
 	if r.opinions.more {
-		r.refused([]string{"opinions"})
+		r.refused("opinions")
 	}
 	if r.checks.more {
-		r.refused([]string{"checks"})
+		r.refused("checks")
 	}
 	f := r.facts
 	f.Partial = len(f.Missing) > 0

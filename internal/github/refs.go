@@ -69,14 +69,14 @@ func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) err
 	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
 	err := c.write(ctx, op, repo, http.MethodPost, "git/refs", map[string]string{"ref": name, "sha": sha}, nil)
 	if e, ok := err.(*Error); ok && e.Status == http.StatusUnprocessableEntity {
-		return c.refused(ctx, repo, name, sha, e)
+		return c.notCreated(ctx, repo, name, sha, e)
 	}
 	return err
 }
 
-// refused looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
+// notCreated looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
 // wording (https://github.com/github/rest-api-description/issues/4887).
-func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e *Error) error {
+func (c Refs) notCreated(ctx context.Context, repo model.Repo, name, sha string, e *Error) error {
 	address, err := refAddress(name)
 	if err != nil {
 		return e // no name of a ref

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -53,25 +52,6 @@ func items(repo model.Repo, nodes []*threadNode) (out []ItemIssue) {
 	return out
 }
 
-// subIssuesLine is the line of the query that older servers do not understand.
-const subIssuesLine = "subIssues("
-
-func withoutSubIssues() string {
-	plain := withoutLines(queryText("roadmap"), subIssuesLine)
-	return withFragments(strings.Replace(plain, ", $page: Int!, $after: String", "", 1))
-}
-
-// withoutLines leaves out the lines that begin so.
-func withoutLines(text string, begins ...string) string {
-	var kept []string
-	for line := range strings.Lines(text) {
-		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(line), b) }) {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "")
-}
-
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
 	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, "our issues", nil}
@@ -84,7 +64,7 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 			return variables
 		})
 		if KindOf(err) == Outdated && !view.NoSubs {
-			view.NoSubs, ours.document = true, withoutSubIssues()
+			view.NoSubs, ours.document = true, withFragments(queryText("roadmap", false))
 			continue
 		}
 		if err != nil {

@@ -47,28 +47,6 @@ var pageSizes = [len(pageLimits)]pageSize{{100, 50}, {25, 10}, {5, 5}, {1, 1}}
 
 var fullPage = pageSizes[0]
 
-// Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
-// q.Settled asks for. A number that is an issue gives a snapshot of the issue, with an empty Pull and the
-// settings of the default branch. A repository or a number that is not there is NotFound.
-func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
-	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
-	r, err := c.begin(ctx, op, q)
-	if err != nil {
-		return model.Snapshot{}, err
-	}
-	return c.finish(ctx, op, r)
-}
-
-// finish reads what is left to be read, and gives the snapshot.
-func (c Threads) finish(ctx context.Context, op string, r *reading) (model.Snapshot, error) {
-	if err := c.readOn(ctx, op, r); err != nil {
-		return model.Snapshot{}, named(err, r.q.Repo, r.q.Number)
-	}
-	snap := r.of
-	r.tell(&snap)
-	return snap, nil
-}
-
 // tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
 // deleted them: without them less is known, and nothing else is wrong.
 var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "deletions", "posted", "statusCheckRollup", "checks", headRepository}
@@ -76,11 +54,15 @@ var tolerated = []string{"collaborators", "sender", "source", "node", "closingIs
 // headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
 const headRepository = "headRepository"
 
-// begin reads the first page of all, but review threads only along with the largest pages: they are heavier than all else
+// Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
+// q.Settled asks for. A number that is an issue gives a snapshot of the issue, with an empty Pull and the
+// settings of the default branch. A repository or a number that is not there is NotFound.
+//
+// Review threads come with the first request only along with the largest pages: they are heavier than all else
 // (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
-func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error) {
+func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
 	first := 0
-	ours := question{op, documents["snapshot"], q.Repo, q.Number, "thread", tolerated}
+	ours := question{fmt.Sprintf("read %s#%d", q.Repo, q.Number), documents["snapshot"], q.Repo, q.Number, "thread", tolerated}
 	data, err := c.ask(ctx, ours, func(step int) map[string]any {
 		first = step
 		return map[string]any{
@@ -92,17 +74,28 @@ func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error
 		}
 	})
 	if err != nil {
-		return nil, err
+		return model.Snapshot{}, err
 	}
-	r, err := begun(op, q, data, data.Repository.thread())
+	n := data.Repository.thread()
+	r, err := begun(ours.op, q, data, n)
 	if err != nil {
-		return nil, err
+		return model.Snapshot{}, err
 	}
-	data.Repository.thread().tellBase(&r.of.Pull)
+	n.tellBase(&r.of.Pull)
 	if first > 0 && r.of.IsPull() {
 		r.threadPages.more, r.threadsDue = true, fullPage.page
 	}
-	return r, nil
+	return c.finish(ctx, ours.op, r)
+}
+
+// finish reads what is left to be read, and gives the snapshot.
+func (c Threads) finish(ctx context.Context, op string, r *reading) (model.Snapshot, error) {
+	if err := c.readOn(ctx, op, r); err != nil {
+		return model.Snapshot{}, named(err, r.q.Repo, r.q.Number)
+	}
+	snap := r.of
+	r.tell(&snap)
+	return snap, nil
 }
 
 // isPerson tells whether there is a right of that login to be asked for.
