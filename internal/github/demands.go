@@ -14,12 +14,12 @@ import (
 // demands reads what a branch demands of a push: from its protection, which is for administrators, and from the rules of
 // rulesets, which everybody may see. Whether the branch is protected at all, and by which checks, everybody may see too.
 func (c Repositories) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
-	rules, err := c.rules(ctx, repo, branch, ruleKinds)
+	rules, err := c.rules(ctx, "read the rules of a branch", repo, branch, ruleKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
 	}
 	d := model.BranchDemands{Known: true, List: rules}
-	seen, err := c.branch(ctx, repo, branch)
+	seen, err := c.branch(ctx, "read a branch", repo, branch)
 	switch {
 	case err != nil:
 		d.Known, d.Why = false, c.unseen("read a branch", err)
@@ -27,7 +27,7 @@ func (c Repositories) demands(ctx context.Context, repo model.Repo, branch strin
 	case !seen.Protected:
 		return d
 	}
-	protection, err := c.protection(ctx, repo, branch)
+	protection, err := c.protection(ctx, "read the branch protection", repo, branch)
 	if d.List = append(d.List, protectionDemands(protection)...); err != nil {
 		d.Known, d.Why = false, c.unseen("read the branch protection", err)
 		if checks := seen.Protection.Checks.Contexts; len(checks) > 0 {
@@ -52,16 +52,16 @@ type branchFacts struct {
 }
 
 // https://docs.github.com/rest/branches/branches#get-a-branch
-func (c Repositories) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
+func (c Repositories) branch(ctx context.Context, op string, repo model.Repo, branch string) (branchFacts, error) {
 	var node branchFacts
-	return node, c.read(ctx, "read a branch", repo, "branches/"+url.PathEscape(branch), &node)
+	return node, c.read(ctx, op, repo, "branches/"+url.PathEscape(branch), &node)
 }
 
 // protection is the protection of a branch; nil: it has none, since rulesets alone make a branch protected, too.
 // https://docs.github.com/rest/branches/branch-protection#get-branch-protection
-func (c Repositories) protection(ctx context.Context, repo model.Repo, branch string) (*gogithub.Protection, error) {
+func (c Repositories) protection(ctx context.Context, op string, repo model.Repo, branch string) (*gogithub.Protection, error) {
 	p := new(gogithub.Protection)
-	err := c.read(ctx, "read the branch protection", repo, fmt.Sprintf("branches/%s/protection", url.PathEscape(branch)), p)
+	err := c.read(ctx, op, repo, fmt.Sprintf("branches/%s/protection", url.PathEscape(branch)), p)
 	if e, ok := err.(*Error); ok && strings.Contains(e.Message, "Branch not protected") {
 		return nil, nil
 	}
@@ -153,7 +153,7 @@ var newBranchKinds = map[string]model.DemandKind{
 // NewBranchDemands reads what a branch of this name would be held to, which need not be there. Rulesets tell; of branch
 // protection with a pattern only administrators see anything, and it is left out.
 func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
-	rules, err := c.rules(ctx, repo, branch, newBranchKinds)
+	rules, err := c.rules(ctx, "read the rules of a branch", repo, branch, newBranchKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
 	}
@@ -162,8 +162,8 @@ func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, bra
 
 // rules reads the active rules of the given kinds that apply to a branch; who may bypass them is not in the answer.
 // https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
-func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
-	nodes, err := listOf[ruleNode](ctx, c.conn, "read the rules of a branch", repo, "rules/branches/"+url.PathEscape(branch), url.Values{}, mostRefPages)
+func (c Repositories) rules(ctx context.Context, op string, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
+	nodes, err := listOf[ruleNode](ctx, c.conn, op, repo, "rules/branches/"+url.PathEscape(branch), url.Values{}, mostRefPages)
 	if err != nil {
 		return nil, err
 	}

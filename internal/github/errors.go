@@ -105,19 +105,14 @@ func (c *conn) fail(op string, err error) *Error {
 	}
 	var moved *gogithub.ErrorResponse // a redirect that was not followed; the wire turned all other refusals into ours
 	if errors.As(err, &moved) && moved.Response != nil {
-		return c.refused(op, moved.Response)
+		e := refusal(moved.Response.StatusCode, nil, moved.Response.Header, c.line)
+		e.Op = op
+		return e
 	}
 	e := &Error{Kind: Unavailable, Op: op, Message: c.line(err.Error()), Fix: fixLater}
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		e.Err = err
 	}
-	return e
-}
-
-// refused is the Error for an answer whose status says no, and whose body is not read.
-func (c *conn) refused(op string, resp *http.Response) *Error {
-	e := refusal(resp.StatusCode, nil, resp.Header, c.line)
-	e.Op = op
 	return e
 }
 

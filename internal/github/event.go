@@ -202,22 +202,19 @@ func readDispatch(o object, e *model.Event) {
 	}
 	inputs := o.object("inputs")
 	for _, key := range []string{"pull_request", "number", "pr"} {
-		text := ""
-		switch v := inputs.fields[key].(type) {
-		case nil:
-		case string:
-			text = strings.TrimPrefix(strings.TrimSpace(v), "#")
-		case json.Number:
-			text = v.String()
+		v := inputs.fields[key]
+		switch v.(type) {
+		case nil, string, json.Number:
 		default:
 			inputs.fail(key, "want a number, got "+describe(v))
 		}
-		if text == "" {
+		text := strings.TrimPrefix(strings.TrimSpace(fmt.Sprint(v)), "#")
+		if v == nil || text == "" {
 			continue
 		}
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || n <= 0 {
-			inputs.fail(key, "want the number of a pull request, got "+describe(inputs.fields[key]))
+			inputs.fail(key, "want the number of a pull request, got "+describe(v))
 			return
 		}
 		e.Number = int(n)

@@ -191,37 +191,23 @@ func (c *conn) byID(ctx context.Context, op, document string, ids []string, may 
 // query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
 // see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one.
 func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, may ...string) (r answerInfo, err error) {
-	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
-	if err != nil {
-		return r, fmt.Errorf("encode the query: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphql, bytes.NewReader(payload))
+	var body bytes.Buffer
+	resp, err := c.send(ctx, http.MethodPost, c.graphql, map[string]any{"query": document, "variables": variables}, &body)
 	if err != nil {
 		return r, c.fail(op, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.rest.UserAgent)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return r, c.fail(op, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return r, c.refused(op, resp)
 	}
 	r.at = serverTime(resp.Header, c.now)
-	r.missing, err = c.decodeGraph(op, resp, out, may)
+	r.missing, err = c.decodeGraph(op, body.Bytes(), out, may)
 	return r, err
 }
 
 // decodeGraph reads the data of an answer into out, and which of the tolerated parts had errors.
-func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []string) ([]string, error) {
+func (c *conn) decodeGraph(op string, body []byte, out any, tolerated []string) ([]string, error) {
 	var envelope struct {
 		Data   json.RawMessage
 		Errors []graphError
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
+	if err := json.Unmarshal(body, &envelope); err != nil {
 		return nil, c.unreadable(op, err)
 	}
 	var tree any
@@ -242,7 +228,7 @@ func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []
 		}
 	}
 	if len(envelope.Data) == 0 || string(envelope.Data) == "null" {
-		return nil, &Error{Kind: Unavailable, Op: op, Status: resp.StatusCode, Message: "GitHub answered without data", Fix: fixLater}
+		return nil, &Error{Kind: Unavailable, Op: op, Status: http.StatusOK, Message: "GitHub answered without data", Fix: fixLater}
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
 		return nil, c.unreadable(op, err)

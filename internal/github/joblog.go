@@ -17,27 +17,18 @@ func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit i
 	if err := c.check(op, repo); err != nil {
 		return nil, false, err
 	}
-	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil)
-	if err != nil {
-		return nil, false, c.fail(op, err)
-	}
 	t := &tail{limit: int(max(0, min(limit, maxBody)))}
-	resp, err := c.http.Do(req.WithContext(context.WithValue(ctx, tailOnly{}, t)))
-	if err != nil {
-		e := c.fail(op, err)
-		switch {
-		case e.Kind == NotFound || e.Kind == Gone:
-			return nil, false, nil
-		case t.stored && (e.Kind == Forbidden || e.Kind == Unauthorized || e.Kind == Invalid): // the address is good for a minute
-			e.Kind, e.Message, e.Fix = Unavailable, "where GitHub keeps it: "+e.Message, fixLater
-		}
-		return nil, false, e
+	if _, err = c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil, nil); err == nil {
+		return t.kept, t.cut, nil
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return nil, false, c.refused(op, resp)
+	e := c.fail(op, err)
+	switch {
+	case e.Kind == NotFound || e.Kind == Gone:
+		return nil, false, nil
+	case t.stored && (e.Kind == Forbidden || e.Kind == Unauthorized || e.Kind == Invalid): // the address is good for a minute
+		e.Kind, e.Message, e.Fix = Unavailable, "where GitHub keeps it: "+e.Message, fixLater
 	}
-	return t.kept, t.cut, nil
+	return nil, false, e
 }
 
 // tailOnly is the mark of a read of which only the end is kept, in its context: a *tail.

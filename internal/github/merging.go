@@ -42,18 +42,15 @@ func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[
 
 // Await is AwaitAll for one pull request. A number that is not there is NotFound.
 func (c Pulls) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
-	var missing error
 	all, ok, err := c.AwaitAll(ctx, repo, []int{number}, limit, func(all map[int]model.PullNow) bool {
 		now, there := all[number]
-		if !there {
-			missing = question{op: fmt.Sprintf("look at %s#%d", repo, number), repo: repo, number: number}.absent()
-		}
 		return !there || done(now)
 	})
-	if err == nil {
-		err = missing
+	now, there := all[number]
+	if err == nil && !there {
+		err = question{op: fmt.Sprintf("look at %s#%d", repo, number), repo: repo, number: number}.absent()
 	}
-	return all[number], ok && err == nil, err
+	return now, ok && err == nil, err
 }
 
 // AwaitAll looks at pull requests until done says so of all that there are, at once and then after pauses that double from

@@ -45,30 +45,21 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 			people = append(people, login)
 		}
 	}
-	if err := askAll(ctx, c.conn, rightsOf.query, people, rightsOf.most, func(ctx context.Context, some []string) error {
-		return c.permissions(ctx, op, repo, some, out)
-	}); err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-func (c Repositories) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
-	all, err := askSome[string, rightsNode](ctx, c.conn, rightsOf, op, repo, logins)
-	if err != nil && KindOf(err) != Forbidden {
-		return err
-	}
-	for i, login := range logins {
-		key := strings.ToLower(login)
-		if all[i] != nil {
-			out[key] = all[i].of(login)
-			continue
-		}
-		if out[key], err = c.permission(ctx, repo, login); err != nil {
+	return out, askAll(ctx, c.conn, rightsOf.query, people, rightsOf.most, func(ctx context.Context, some []string) error {
+		all, err := askSome[string, rightsNode](ctx, c.conn, rightsOf, op, repo, some)
+		if err != nil && KindOf(err) != Forbidden {
 			return err
 		}
-	}
-	return nil
+		for i, login := range some {
+			key := strings.ToLower(login)
+			if all[i] != nil {
+				out[key] = all[i].of(login)
+			} else if out[key], err = c.permission(ctx, repo, login); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // permission asks REST about one person: role_name tells maintain and triage apart, permission is the role that a custom

@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -11,7 +12,6 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 		return nil
 	}
 	asked := map[string]said{}
-	var ids []string
 	for key, one := range r.said {
 		if one.Node == "" {
 			continue
@@ -22,11 +22,9 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 			r.said[key] = one
 		} else if ask {
 			asked[one.Node] = key
-			ids = append(ids, one.Node)
 		}
 	}
-	slices.Sort(ids)
-	return c.byID(ctx, op, "posted", ids, []string{"?nodes", "posted"}, func(n *saidNode) {
+	return c.byID(ctx, op, "posted", slices.Sorted(maps.Keys(asked)), []string{"?nodes", "posted"}, func(n *saidNode) {
 		one := r.said[asked[n.ID]]
 		one.Posted, one.Node = n.firstText.of("", true), ""
 		r.said[asked[n.ID]] = one

@@ -8,6 +8,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+type queueEntryNode struct {
+	State    string
+	Position int
+	Enqueuer *actorNode
+}
+
 type queueExitNode struct {
 	ID, Reason   string
 	Actor        *actorNode
@@ -67,7 +73,7 @@ func (c *conn) mutate(ctx context.Context, op string, repo model.Repo, document 
 	}
 	var data map[string]any
 	_, err := c.query(context.WithValue(ctx, mutates{}, true), op, document, variables, &data)
-	if e, ok := err.(*Error); ok && e.Status == http.StatusOK && (e.Kind == Unavailable || e.Kind == TooHeavy) {
+	if e, ok := err.(*Error); ok && (e.Status == http.StatusOK || e.Err != nil) && (e.Kind == Unavailable || e.Kind == TooHeavy) {
 		e.Kind, e.Fix = Unclear, ""
 	}
 	return err

@@ -27,7 +27,7 @@ type reading struct {
 	threadsDue int
 	hasLines   bool
 	// long are reviews with more comments than were read.
-	long []longReview
+	long []*saidNode
 }
 
 // said names one comment: ids of different kinds may coincide.
@@ -41,12 +41,6 @@ type cursor struct {
 	more   bool
 	at     string
 	oldest time.Time // nothing beyond it is newer; the zero time where nothing was read
-}
-
-type longReview struct {
-	node, after string
-	submitted   time.Time
-	id          int64
 }
 
 func newReading(q Query, of model.Snapshot) *reading {
@@ -90,7 +84,7 @@ func (r *reading) tell(snap *model.Snapshot) {
 		snap.ReviewFloor = r.oldestReview
 	}
 	for _, l := range r.long {
-		snap.LongReviews = append(snap.LongReviews, l.id)
+		snap.LongReviews = append(snap.LongReviews, l.id())
 	}
 }
 
@@ -145,7 +139,7 @@ func (c *cursor) page(step int) map[string]any {
 func (r *reading) takeReview(review *saidNode) {
 	r.add(review.comments()...)
 	if p := review.Comments.PageInfo; p.HasNextPage && p.EndCursor != "" && review.ReviewState != "PENDING" {
-		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted(), review.id()})
+		r.long = append(r.long, review)
 	}
 }
 
@@ -200,13 +194,13 @@ func (r *reading) takeNode(n *saidNode) {
 // pageRequest is what the next request has to ask for.
 type pageRequest struct {
 	comments, reviews, threads bool
-	review                     longReview
+	review                     *saidNode // of which further comments are wanted
 }
 
 // unplaced reports whether a thread that was not read yet has a comment on several lines. Only threads tell the side of the first.
-func (r *reading) unplaced(mark model.Mark) bool {
+func (r *reading) unplaced() bool {
 	for _, c := range r.said {
-		if _, read := r.threads[c.Thread()]; !read && c.OriginalStartLine != 0 && !mark.Settles(c) {
+		if _, read := r.threads[c.Thread()]; !read && c.OriginalStartLine != 0 && !r.mark.Settles(c) {
 			return r.threadPages.more
 		}
 	}
@@ -216,26 +210,25 @@ func (r *reading) unplaced(mark model.Mark) bool {
 // next decides what is still wanted: what may hold something that was updated at or after the settled time. Threads only
 // come along with reviews, since they add to what was read and hide nothing, and for comments on several lines.
 func (r *reading) next() (pageRequest, bool) {
-	var mark model.Mark
+	r.mark = model.Mark{}
 	if r.q.Settled != nil {
-		if m, ok := r.q.Settled(r.of, r.comments()); ok {
-			mark = m
+		if mark, ok := r.q.Settled(r.of, r.comments()); ok {
+			r.mark = mark
 		}
 	}
-	r.mark = mark
 	p := pageRequest{
-		comments: r.conversation.more && !mark.Settles(r.lowest),
-		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
+		comments: r.conversation.more && !r.mark.Settles(r.lowest),
+		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(r.mark.At)),
 	}
-	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews) || r.unplaced(mark)
+	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews) || r.unplaced()
 	for i, l := range r.long {
-		if r.q.Reviews || !l.submitted.Before(mark.At) {
+		if r.q.Reviews || !l.submitted().Before(r.mark.At) {
 			p.review = l
 			r.long = append(r.long[:i:i], r.long[i+1:]...)
 			break
 		}
 	}
-	return p, p.comments || p.reviews || p.threads || p.review.node != ""
+	return p, p.comments || p.reviews || p.threads || p.review != nil
 }
 
 // readOn reads page after page until the rest is settled, and then what changed beyond that and first texts.
@@ -250,7 +243,7 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 			if err := readEdited(ctx, c, op, r); err != nil {
 				return err
 			}
-			edited, ok = true, r.unplaced(r.mark)
+			edited, ok = true, r.unplaced()
 			p.threads = ok
 		}
 		if !ok {
@@ -292,6 +285,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 // page reads one page of what the request names when sized has chosen its size.
 func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(int) pageSize) error {
 	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
+	review := cmp.Or(p.review, &saidNode{})
 	data, err := c.ask(ctx, ours, func(step int) map[string]any {
 		size := sized(step)
 		return map[string]any{
@@ -299,7 +293,7 @@ func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest
 			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
 			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
 			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
-			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
+			"moreOfReview": p.review != nil, "review": review.ID, "reviewAfter": orNull(review.Comments.PageInfo.EndCursor),
 		}
 	})
 	if err != nil {

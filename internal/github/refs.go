@@ -7,18 +7,13 @@ import (
 	"net/url"
 	"strings"
 
+	gogithub "github.com/google/go-github/v60/github"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // mostRefPages bounds a list of refs, which GitHub so far gives whole: 10,000 refs where it does not.
 const mostRefPages = 100
-
-type refNode struct {
-	Ref    string `json:"ref"`
-	Object struct {
-		SHA string `json:"sha"`
-	} `json:"object"`
-}
 
 // refAddress is the part of an address that names a ref, or the beginning of its name: without refs/, and escaped.
 func refAddress(name string) (string, error) {
@@ -46,7 +41,7 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	all, err := listOf[refNode](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
+	all, err := listOf[gogithub.Reference](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
 	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Git Repository is empty."
 		return nil, nil
 	}
@@ -55,8 +50,8 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 	}
 	var out []model.Ref
 	for _, n := range all {
-		if strings.HasPrefix(n.Ref, prefix) {
-			out = append(out, model.Ref{Name: n.Ref, SHA: n.Object.SHA})
+		if strings.HasPrefix(n.GetRef(), prefix) {
+			out = append(out, model.Ref{Name: n.GetRef(), SHA: n.GetObject().GetSHA()})
 		}
 	}
 	return out, nil
@@ -81,7 +76,7 @@ func (c Refs) notCreated(ctx context.Context, repo model.Repo, name, sha string,
 	if err != nil {
 		return e // no name of a ref
 	}
-	var there refNode
+	var there gogithub.Reference
 	switch err := c.read(ctx, e.Op, repo, "git/ref/"+address, &there); {
 	case KindOf(err) == NotFound:
 		e.Message = "GitHub refused it, and the ref does not exist: " + e.Message
@@ -90,10 +85,10 @@ func (c Refs) notCreated(ctx context.Context, repo model.Repo, name, sha string,
 		read := c.fail(e.Op, err)
 		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it exists could not be read: %s", e.Message, read.Message)
 		return read
-	case there.Object.SHA == sha && there.Ref == name:
+	case there.GetObject().GetSHA() == sha && there.GetRef() == name:
 		return nil
 	}
-	e.Kind, e.Message = RefExists, "it exists already, at "+short(there.Object.SHA)
+	e.Kind, e.Message = RefExists, "it exists already, at "+short(there.GetObject().GetSHA())
 	return e
 }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -38,7 +39,7 @@ func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body 
 // https://docs.github.com/rest/issues/comments#update-an-issue-comment
 func (c Comments) Edit(ctx context.Context, repo model.Repo, id int64, body string) error {
 	op := fmt.Sprintf("edit comment %d of %s", id, repo)
-	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text{body}, nil)
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text(body), nil)
 }
 
 // Delete deletes a comment in the conversation. One that is gone already is deleted.
@@ -59,7 +60,7 @@ func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread
 // post posts a comment. One in the conversation has no place in the files.
 func (c Comments) post(ctx context.Context, op string, repo model.Repo, kind model.Kind, path, body string) (model.Comment, error) {
 	var made gogithub.PullRequestComment
-	if err := c.write(ctx, op, repo, http.MethodPost, path, text{body}, &made); err != nil {
+	if err := c.write(ctx, op, repo, http.MethodPost, path, text(body), &made); err != nil {
 		return model.Comment{}, err
 	}
 	if made.GetID() == 0 {
@@ -75,9 +76,7 @@ func (c Comments) post(ctx context.Context, op string, repo model.Repo, kind mod
 }
 
 // text is the body of a request that sends a text.
-type text struct {
-	Body string `json:"body"`
-}
+func text(body string) map[string]string { return map[string]string{"body": body} }
 
 // check refuses a name that would bend a request's path.
 func (c *conn) check(op string, repo model.Repo) error {
@@ -104,7 +103,11 @@ func (c *conn) send(ctx context.Context, method, path string, body, into any) (*
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Message: c.line(err.Error())}
 	}
-	return c.rest.Do(ctx, req, into)
+	resp, err := c.rest.Do(ctx, req, into)
+	if accepted := (*gogithub.AcceptedError)(nil); errors.As(err, &accepted) { // 202: it is being done
+		err = nil
+	}
+	return resp, err
 }
 
 // read reads an address below a repository.

@@ -123,11 +123,10 @@ func begun(op string, q Query, data repositoryAnswer, n *threadNode) (*reading, 
 		return nil, err
 	}
 	snap.Number, snap.Branch, snap.Permissions = q.Number, d.branch(q.Branch), map[string]model.Permission{}
-	if isPerson(q.Author) && d.Collaborators != nil {
-		snap.Permissions[strings.ToLower(q.Author)] = d.Collaborators.of(q.Author)
-	}
-	if q.asksSender() && d.Sender != nil {
-		snap.Permissions[strings.ToLower(q.Sender)] = d.Sender.of(q.Sender)
+	for login, rights := range map[string]*rightsNode{q.Sender: d.Sender, q.Author: d.Collaborators} { // nil: it was not asked, or refused
+		if rights != nil {
+			snap.Permissions[strings.ToLower(login)] = rights.of(login)
+		}
 	}
 	if isPull {
 		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()

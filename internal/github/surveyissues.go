@@ -72,20 +72,19 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 		r.take(data.Repository)
 	}
 	slices.SortFunc(r.refs, func(a, b model.Ref) int { return strings.Compare(a.Name, b.Name) })
-	return r.refs, nil
+	return slices.Compact(r.refs), nil // one of ours may have the beginning of the others within its name
 }
 
 // issueReading is how far a survey of issues has come.
 type issueReading struct {
-	q                     IssueSurveyQuery
-	size                  surveySize
-	issues, mirrors, ours cursor
-	closed                cursor
-	closedRead            int   // how many
-	also                  []int // that are still to be read
-	seen                  map[int]bool
-	askRoadmaps, noSubs   bool // the server has no sub-issues
-	refs                  []model.Ref
+	q                             IssueSurveyQuery
+	size                          surveySize
+	issues, mirrors, ours, closed cursor
+	closedRead                    int   // how many
+	also                          []int // that are still to be read
+	seen                          map[int]bool
+	askRoadmaps, noSubs           bool // the server has no sub-issues
+	refs                          []model.Ref
 }
 
 func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data repositoryAnswer, err error) {
@@ -149,16 +148,12 @@ func (r *issueReading) take(n *repositoryNode) {
 	r.also = r.also[len(r.further()):]
 	r.takeClosed(n.Closed)
 	r.issues.next(n.Issues.PageInfo)
-	for _, list := range []struct {
-		at     *cursor
-		prefix string
-		page   connection[branchNode]
-	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
-		list.at.next(list.page.PageInfo)
-		for _, ref := range list.page.Nodes {
-			if name := ref.Prefix + ref.Name; ref.Target.OID != "" && strings.HasPrefix(name, list.prefix) {
-				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
-			}
+	r.mirrors.next(n.Mirrors.PageInfo)
+	r.ours.next(n.Ours.PageInfo)
+	for _, ref := range slices.Concat(n.Mirrors.Nodes, n.Ours.Nodes) {
+		name := ref.Prefix + ref.Name
+		if ref.Target.OID != "" && (strings.HasPrefix(name, mirrorBranches) || strings.HasPrefix(name, ourBranches)) {
+			r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
 		}
 	}
 }
@@ -178,22 +173,14 @@ func (r *issueReading) takeRoadmaps(n *repositoryNode) {
 	}
 }
 
-// takeClosed goes on behind a page of closed pull requests while they are new enough.
+// takeClosed goes on behind a page of closed pull requests: so many are wanted however old they are, and more while they are new enough.
 func (r *issueReading) takeClosed(page threads) {
-	r.closedRead += len(page.Nodes)
+	n := len(page.Nodes)
+	r.closedRead += n
 	r.closed.next(page.PageInfo)
-	since, most := r.q.ClosedSince, mostClosed*r.q.Closed
-	if since.IsZero() {
-		most = r.q.Closed
-	}
-	if r.closedRead >= most || len(page.Nodes) == 0 {
-		r.closed.more = false
-		return
-	}
-	if r.closedRead < r.q.Closed {
-		return // so many are wanted however old they are
-	}
-	if last := page.Nodes[len(page.Nodes)-1]; last != nil && last.UpdatedAt.Before(since) {
+	enough := r.q.ClosedSince.IsZero() || r.closedRead >= mostClosed*r.q.Closed ||
+		n > 0 && page.Nodes[n-1] != nil && page.Nodes[n-1].UpdatedAt.Before(r.q.ClosedSince)
+	if n == 0 || enough && r.closedRead >= r.q.Closed {
 		r.closed.more = false
 	}
 }

@@ -8,38 +8,35 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// threadNode is a pull request or an issue.
+// threadNode is a pull request or an issue. The state of an issue is told by Closed, where it is not asked for by itself.
 type threadNode struct {
 	Typename string `json:"__typename"`
 	ID       string
 	Number   int
 	idNode
-	Title, Body, URL       string
-	State                  string // of a pull request; of an issue only where that is asked for
-	Closed, Locked         bool   // of an issue
-	StateReason            string
-	Author                 *actorNode
-	AuthorAssociation      string
-	ViewerDidAuthor        bool
-	Labels                 labelNodes
-	LabelChanges           connection[labelChangeNode] // null where the token may not see them
-	CreatedAt, UpdatedAt   time.Time
-	ClosedAt, MergedAt     time.Time
-	LastEditedAt           time.Time
-	Editor                 *actorNode
-	TitleEdits             connection[editNode]
-	BodyEdits              connection[editNode] // the newest first; the text that it was opened with is among them
-	Deletions              connection[editNode] // of comments, the newest; none in a survey
-	Comments               connection[saidNode]
-	SubIssues, ClosedBy    threads // of an issue; pull requests in whatever repository that will close it
-	IsDraft                bool
-	IsCrossRepository      bool
-	BaseRefName            string
-	HeadRefName            string
-	HeadRefOID, BaseRefOID string
-	HeadRef                *branchNode
-	BaseRef                branchNode
-	HeadRepository         *struct {
+	Title, Body, URL, State, AuthorAssociation             string
+	Author, Editor                                         *actorNode
+	ViewerDidAuthor, Closed, Locked                        bool
+	CreatedAt, UpdatedAt, ClosedAt, MergedAt, LastEditedAt time.Time
+	Labels                                                 labelNodes
+	LabelChanges                                           connection[labelChangeNode] // null where the token may not see them
+	Deletions                                              connection[editNode]        // of comments, the newest; none in a survey
+	Comments                                               connection[saidNode]
+	firstText
+	ofRepository
+
+	// Of an issue. The newest of the BodyEdits come first, and the text that it was opened with is among them. ClosedBy are pull
+	// requests in whatever repository that will close it.
+	StateReason           string
+	TitleEdits, BodyEdits connection[editNode]
+	SubIssues, ClosedBy   threads
+
+	// Of a pull request.
+	IsDraft, IsCrossRepository, IsMergeQueueEnabled  bool
+	BaseRefName, BaseRefOID, HeadRefName, HeadRefOID string
+	BaseRef                                          branchNode
+	HeadRef                                          *branchNode
+	HeadRepository                                   *struct {
 		NameWithOwner string
 		PushedAt      time.Time
 	}
@@ -53,19 +50,11 @@ type threadNode struct {
 	Reviews                 connection[saidNode]
 	Opinions                *connection[*saidNode]
 	ReviewThreads           connection[reviewThreadNode]
-
-	Mergeable           string
-	MergeCommit         objectNode
-	Awaited             connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
-	IsMergeQueueEnabled bool
-	MergeQueueEntry     *struct {
-		State    string
-		Position int
-		Enqueuer *actorNode
-	}
-	TimelineItems connection[*queueExitNode]
-	firstText
-	ofRepository
+	Mergeable               string
+	MergeCommit             objectNode
+	Awaited                 connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
+	MergeQueueEntry         *queueEntryNode
+	TimelineItems           connection[*queueExitNode]
 }
 
 // threads are pull requests or issues; one is null where GitHub does not show it.

@@ -48,8 +48,12 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 		}
 		view.ChecksHidden = view.ChecksHidden || len(data.missing) > 0
 		if page == 0 {
-			view.Viewer = data.Viewer.actor()
-			if err := data.Repository.beginTrain(&view, op, q.Base); err != nil {
+			base := data.Repository.Base
+			view.Viewer, view.BaseSHA = data.Viewer.actor(), base.Target.OID
+			if text, whole := data.Repository.Manifest.File.Object.text(); whole {
+				view.Manifest = []byte(text)
+			}
+			if view.Settings, view.SettingsFound, err = base.settings(op, q.Base); err != nil {
 				return view, err
 			}
 		}
@@ -67,16 +71,6 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 		after.next(data.Repository.Cars.PageInfo)
 	}
 	return view, nil
-}
-
-// beginTrain takes what only the first page has.
-func (n *repositoryNode) beginTrain(view *model.TrainView, op, branch string) (err error) {
-	if text, whole := n.Manifest.File.Object.text(); whole {
-		view.Manifest = []byte(text)
-	}
-	view.BaseSHA = n.Base.Target.OID
-	view.Settings, view.SettingsFound, err = n.Base.settings(op, branch)
-	return err
 }
 
 // trainBranch is a branch with all of its checks.

@@ -75,12 +75,6 @@ func (w *wire) classify(a answer, err error, sent bool, m manner) verdict {
 	return verdict{}
 }
 
-// wantsJSON tells whether a request asks for JSON: not for a diff, and not for a log, whose address leads elsewhere.
-func wantsJSON(req *http.Request) bool {
-	_, isTail := req.Context().Value(tailOnly{}).(*tail)
-	return !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json")
-}
-
 // unreadableBody says why an answer that should be JSON is not; "" where it is. A server between us and GitHub may have cut it,
 // or put a page of its own in its place.
 func unreadableBody(a answer) string {
@@ -123,11 +117,10 @@ func (w *wire) classifySilence(err error, sent bool, m manner) verdict {
 
 // backoff is the pause before the next try: half fixed, half chance, doubling.
 func (w *wire) backoff(v verdict, try int) time.Duration {
-	full := firstBackoff << (try - 1)
 	if v.err.Kind == RateLimited {
-		full = time.Second << (try - 1)
-		return full
+		return time.Second << (try - 1)
 	}
+	full := firstBackoff << (try - 1)
 	return full/2 + time.Duration(w.options.Random()*float64(full/2))
 }
 

@@ -45,7 +45,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 		for _, n := range j.steps {
 			taken, why := p.take(n, j.values, 0)
 			fresh := slices.DeleteFunc(slices.Clone(taken), func(s toolStep) bool {
-				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.Run == s.Run && t.action() == s.action() })
+				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.Run == s.Run && actionOf(t.Uses) == actionOf(s.Uses) })
 			})
 			if steps = append(steps, fresh...); len(fresh) == len(taken) {
 				notes = append(notes, why...)
@@ -55,9 +55,9 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 	return strings.Join(names, ", "), steps, notes
 }
 
-// action is the name of a step's action, in whatever version.
-func (s toolStep) action() string {
-	name, _, _ := strings.Cut(s.Uses, "@")
+// actionOf is the name of an action, in whatever version.
+func actionOf(uses string) string {
+	name, _, _ := strings.Cut(uses, "@")
 	return name
 }
 
@@ -128,7 +128,7 @@ var (
 // take takes one step over, or says why it cannot be.
 func (p Project) take(step *Step, values map[string]string, depth int) (steps []toolStep, notes []string) {
 	uses := step.Uses.Value
-	name, _, _ := strings.Cut(uses, "@")
+	name := actionOf(uses)
 	switch {
 	case isInstall(step.Run):
 		return []toolStep{{Run: step.Run}}, nil
