@@ -30,9 +30,11 @@ type runNode struct {
 // run leaves out the branch that GitHub adds to some paths: ".github/workflows/ci.yml@main".
 func (n runNode) run() model.CIRun {
 	path, _, _ := strings.Cut(n.Path, "@")
-	r := model.CIRun{ID: n.GetID(), Workflow: n.GetWorkflowID(), Path: path, Name: n.GetName(), Event: n.GetEvent(), Attempt: n.GetRunAttempt(),
+	r := model.CIRun{
+		ID: n.GetID(), Workflow: n.GetWorkflowID(), Path: path, Name: n.GetName(), Event: n.GetEvent(), Attempt: n.GetRunAttempt(),
 		HeadSHA: n.GetHeadSHA(), Branch: n.GetHeadBranch(), Completed: n.GetStatus() == "completed",
-		CreatedAt: n.GetCreatedAt().UTC(), UpdatedAt: n.GetUpdatedAt().UTC(), URL: n.GetHTMLURL()}
+		CreatedAt: n.GetCreatedAt().UTC(), UpdatedAt: n.GetUpdatedAt().UTC(), URL: n.GetHTMLURL(),
+	}
 	if r.Completed {
 		r.Conclusion = n.GetConclusion()
 	}
@@ -46,7 +48,8 @@ func (c Actions) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]mod
 	if sha == "" { // GitHub would give those of every commit
 		return nil, &Error{Kind: Invalid, Op: op, Message: "no commit is named"}
 	}
-	all, err := listOf[runNode](ctx, c.conn, op, repo, "actions/runs", url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	query := url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}
+	all, err := listOf[runNode](ctx, c.conn, op, repo, "actions/runs", query, mostRunPages)
 	if err != nil {
 		return nil, err
 	}

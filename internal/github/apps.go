@@ -40,7 +40,8 @@ func (c Apps) NewToken(ctx context.Context, installation int64, repositories []s
 	const op = "make a token for the App's installation"
 	wanted := map[string]any{"repositories": repositories, "permissions": permissions}
 	var made gogithub.InstallationToken
-	resp, err := c.send(repeatable(ctx), http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", installation), wanted, &made)
+	path := fmt.Sprintf("app/installations/%d/access_tokens", installation)
+	resp, err := c.send(repeatable(ctx), http.MethodPost, path, wanted, &made)
 	if err != nil {
 		e := c.failWrite(op, err)
 		if e.Kind == Unclear {

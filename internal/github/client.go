@@ -243,10 +243,8 @@ func graphqlRoot(api *url.URL) *url.URL {
 
 // checkRepo refuses names that would bend a request's path; GitHub's names hold only these characters.
 func checkRepo(repo model.Repo) error {
-	for _, name := range []string{repo.Owner, repo.Name} {
-		if !isName(name) {
-			return fmt.Errorf("repository %q: want owner/name", repo)
-		}
+	if !isName(repo.Owner) || !isName(repo.Name) {
+		return fmt.Errorf("repository %q: want owner/name", repo)
 	}
 	return nil
 }

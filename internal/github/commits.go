@@ -27,23 +27,17 @@ func (c Commits) Lost(ctx context.Context, repo model.Repo, earlier, later strin
 	// GitHub lists what the head of a comparison has over its base, and so earlier is the head here. Without a page size
 	// it gives the newest 250.
 	relation, compared, err := c.compare(ctx, repo, later, earlier, "")
-	if err != nil {
-		return relation, nil, false, err
+	if err != nil || compared == nil {
+		return relation, nil, relation == model.Diverged, err // with nothing in common all of it is lost
 	}
 	switch relation {
 	case model.Ahead:
 		relation = model.Behind
 	case model.Behind:
 		relation = model.Ahead
-	case model.Diverged:
-		more = compared == nil // nothing in common: all of it is lost
 	}
-	commits := []*gogithub.RepositoryCommit{}
-	if compared != nil {
-		commits = compared.Commits
-		commits = commits[max(0, len(commits)-most):]
-		more = compared.GetTotalCommits() > len(commits)
-	}
+	commits := compared.Commits[max(0, len(compared.Commits)-most):]
+	more = compared.GetTotalCommits() > len(commits)
 	for _, commit := range commits {
 		subject, _, _ := strings.Cut(commit.GetCommit().GetMessage(), "\n")
 		lost = append(lost, model.Commit{SHA: commit.GetSHA(), Subject: subject, Author: commit.GetCommit().GetAuthor().GetName()})

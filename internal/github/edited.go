@@ -48,7 +48,8 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 	for _, l := range listed {
 		old, read := r.said[said{model.KindReview, l.GetID()}]
 		at := l.GetUpdatedAt().Time
-		if l.GetNodeID() != "" && numberIn(l.GetPullRequestURL()) == r.q.Number && !at.Before(since) && (!read || old.UpdatedAt.Before(at)) {
+		fresh := !at.Before(since) && (!read || old.UpdatedAt.Before(at))
+		if l.GetNodeID() != "" && numberIn(l.GetPullRequestURL()) == r.q.Number && fresh {
 			ids = append(ids, l.GetNodeID())
 		}
 	}

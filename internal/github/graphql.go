@@ -24,12 +24,7 @@ type graphError struct {
 }
 
 func (e graphError) kind() string {
-	for _, s := range []string{e.Type, e.Extensions.Type, e.Extensions.Code} {
-		if s != "" {
-			return strings.ToUpper(s)
-		}
-	}
-	return ""
+	return strings.ToUpper(cmp.Or(e.Type, e.Extensions.Type, e.Extensions.Code))
 }
 
 // mayLack before the name of a field or alias tolerates that it is not found, and no other error there.
@@ -90,9 +85,6 @@ type answerInfo struct {
 	at      time.Time // of the server
 	missing []string  // which of the tolerated fields or aliases had errors, each once and in their order
 }
-
-// hidesForks reports whether GitHub refused to show the repository of a fork.
-func (r answerInfo) hidesForks() bool { return slices.Contains(r.missing, headRepository) }
 
 // question is a query about a repository, or about an issue or a pull request of it.
 type question struct {
@@ -256,7 +248,8 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		}
 	case "UNDEFINEDFIELD", "UNDEFINEDTYPE", "ARGUMENTNOTACCEPTED":
 		e.Kind, e.Fix = Outdated, fixOutdated
-	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED", "UNPROCESSABLE": // of a mutation that was understood
+	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED",
+		"UNPROCESSABLE": // a mutation that was understood
 		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")

@@ -60,7 +60,8 @@ func (c Setup) listed(ctx context.Context, repo model.Repo, kinds ...string) (ma
 	for _, kind := range kinds {
 		what := strings.TrimPrefix(kind, "organization-")
 		op := fmt.Sprintf("list the %s of %s", what, repo)
-		all, err := listOf[struct{ Name, Value string }](ctx, c.conn, op, repo, "actions/"+kind, url.Values{"per_page": {setupPage}}, mostRefPages)
+		query := url.Values{"per_page": {setupPage}}
+		all, err := listOf[struct{ Name, Value string }](ctx, c.conn, op, repo, "actions/"+kind, query, mostRefPages)
 		if err != nil && !(KindOf(err) == NotFound && what != kind) {
 			return nil, err
 		}

@@ -65,7 +65,8 @@ func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]
 		}
 		page := got.Repository.Issues
 		for _, n := range page.Nodes {
-			if n != nil && (n.ViewerDidAuthor || slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, n.Author.actor().Login) })) {
+			isOne := func(login string) bool { return strings.EqualFold(login, n.Author.actor().Login) }
+			if n != nil && (n.ViewerDidAuthor || slices.ContainsFunc(logins, isOne)) {
 				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
 			}
 			if len(out) == mostOurIssues {

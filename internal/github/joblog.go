@@ -18,7 +18,8 @@ func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit i
 		return nil, false, err
 	}
 	t := &tail{limit: int(max(0, min(limit, maxBody)))}
-	if _, err = c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil, nil); err == nil {
+	path := fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job)
+	if _, err = c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, path, nil, nil); err == nil {
 		return t.kept, t.cut, nil
 	}
 	e := c.fail(op, err)

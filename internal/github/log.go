@@ -40,7 +40,8 @@ func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
 	}
 	all, err := listOf[gogithub.IssueComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
 	if err == nil && len(all) == mostSaidPages*pageLimits[0] {
-		err = &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)), Fix: "ask for a shorter time, or for one number"}
+		err = &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)),
+			Fix: "ask for a shorter time, or for one number"}
 	}
 	if err != nil {
 		return out, named(err, q.Repo, q.Number)

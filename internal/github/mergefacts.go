@@ -59,7 +59,7 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 	}
 	r := factsReading{}
 	variables := map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}
-	for page := 1; page == 1 || r.goesOn() && r.read < mostChecks && page <= mostPages; page++ {
+	for page := 1; page == 1 || (r.opinions.more || r.checks.more) && r.read < mostChecks && page <= mostPages; page++ {
 		size := 0
 		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			size = pageLimits[step]
@@ -78,7 +78,10 @@ func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, he
 		if page == 1 {
 			r.start(data.Repository, number)
 		}
-		ours.document, variables = documents["mergemore"], r.further()
+		ours.document, variables = documents["mergemore"], map[string]any{
+			"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at),
+			"moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
+		}
 	}
 	return r.told(), nil
 }
@@ -89,9 +92,6 @@ type factsReading struct {
 	opinions, checks cursor
 	read             int // how many checks and reviews each were asked for
 }
-
-// goesOn reports whether there are more reviews or checks.
-func (r *factsReading) goesOn() bool { return r.opinions.more || r.checks.more }
 
 // refused notes that parts of an answer are missing, by their aliases.
 func (r *factsReading) refused(aliases ...string) {
@@ -203,12 +203,6 @@ func (r *factsReading) take(n *threadNode) {
 func (r *factsReading) step(c *cursor, alias string, p pageInfo) {
 	if !c.next(p) && p.HasNextPage {
 		r.refused(alias)
-	}
-}
-
-func (r *factsReading) further() map[string]any {
-	return map[string]any{
-		"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at), "moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
 	}
 }
 

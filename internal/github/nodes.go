@@ -117,10 +117,7 @@ const botSuffix = "[bot]"
 type bigID int64
 
 func (id *bigID) UnmarshalJSON(b []byte) error {
-	n, err := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64)
-	if err != nil {
-		n = 0
-	}
+	n, _ := strconv.ParseInt(strings.Trim(string(b), `"`), 10, 64) // what is no number is 0
 	*id = bigID(n)
 	return nil
 }
@@ -313,7 +310,7 @@ func (n *saidNode) review() model.Review {
 type reviewThreadNode struct {
 	ID         string
 	IsResolved bool
-	ResolvedBy *actorNode
+	ResolvedBy actorNode // null for a bot
 	// StartDiffSide is null where there is only one line.
 	DiffSide, StartDiffSide string
 	Comments                connection[idNode]

@@ -47,19 +47,13 @@ func newReading(q Query, of model.Snapshot) *reading {
 	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]reviewThreadNode{}}
 }
 
-// more tells whether anything was left unread.
-func (r *reading) more() bool { return r.conversation.more || r.reviews.more || len(r.long) > 0 }
-
 // comments are all that were read, each once, oldest first, with what their threads say about them.
 func (r *reading) comments() []model.Comment {
 	out := make([]model.Comment, 0, len(r.said))
 	for _, c := range r.said {
 		if c.Kind == model.KindReview {
 			if t, ok := r.threads[c.Thread()]; ok {
-				c.Resolved, c.ThreadNode = t.IsResolved, t.ID
-				if t.ResolvedBy != nil {
-					c.ResolvedBy = t.ResolvedBy.Login
-				}
+				c.Resolved, c.ThreadNode, c.ResolvedBy = t.IsResolved, t.ID, t.ResolvedBy.Login
 				if t.DiffSide != "" {
 					c.Side, c.StartSide = t.DiffSide, t.StartDiffSide
 				}
@@ -75,7 +69,7 @@ func (r *reading) comments() []model.Comment {
 
 // tell puts what was read into the snapshot.
 func (r *reading) tell(snap *model.Snapshot) {
-	snap.Comments, snap.CommentsComplete = r.comments(), !r.more()
+	snap.Comments, snap.CommentsComplete = r.comments(), !r.conversation.more && !r.reviews.more && len(r.long) == 0
 	if r.conversation.more {
 		snap.Floor = r.lowest.UpdatedAt
 	}

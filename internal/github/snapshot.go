@@ -106,7 +106,8 @@ func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFo
 // inGeneral is what an answer tells of the repository itself, with the settings of a branch.
 func inGeneral(op string, repo model.Repo, data repositoryAnswer, settings branchNode, branch string) (snap model.Snapshot, err error) {
 	main := data.Repository.DefaultBranchRef
-	snap = model.Snapshot{Repo: repo, Viewer: data.Viewer.actor(), ReadAt: data.at, DefaultBranch: main.Name, DefaultSHA: main.Target.OID}
+	snap = model.Snapshot{Repo: repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
+	snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
 	snap.Settings, snap.SettingsFound, err = settings.settings(op, branch)
 	return snap, err
 }
@@ -123,15 +124,15 @@ func begun(op string, q Query, data repositoryAnswer, n *threadNode) (*reading, 
 		return nil, err
 	}
 	snap.Number, snap.Branch, snap.Permissions = q.Number, d.branch(q.Branch), map[string]model.Permission{}
-	for login, rights := range map[string]*rightsNode{q.Sender: d.Sender, q.Author: d.Collaborators} { // nil: it was not asked, or refused
-		if rights != nil {
+	for login, rights := range map[string]*rightsNode{q.Sender: d.Sender, q.Author: d.Collaborators} {
+		if rights != nil { // else they were not asked for, or refused
 			snap.Permissions[strings.ToLower(login)] = rights.of(login)
 		}
 	}
 	if isPull {
 		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()
 		snap.Pull.Issue = cmp.Or(snap.Pull.Issue, d.Source.issue())
-		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !data.hidesForks()
+		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !slices.Contains(data.missing, headRepository)
 	} else {
 		snap.Of = n.wholeIssue(q.Repo)
 	}

@@ -31,7 +31,7 @@ func (c Threads) Resolved(ctx context.Context, repo model.Repo, numbers []int) (
 	out := map[int64]string{}
 	err := askEach(ctx, c.conn, threadsOfEach, fmt.Sprintf("read the review threads of %s", repo), repo, numbers, func(_ int, n *threadNode) {
 		for _, t := range n.ReviewThreads.Nodes {
-			if t.IsResolved && t.ResolvedBy != nil && len(t.Comments.Nodes) > 0 {
+			if t.IsResolved && t.ResolvedBy.Login != "" && len(t.Comments.Nodes) > 0 {
 				out[t.Comments.Nodes[0].id()] = t.ResolvedBy.Login
 			}
 		}

@@ -87,7 +87,8 @@ func changes(timeline connection[labelChangeNode]) []model.LabelChange {
 		if n.Typename == "" {
 			continue
 		}
-		c := model.LabelChange{Label: n.Label.Name, On: n.Typename == "LabeledEvent", At: n.CreatedAt.UTC(), LabelAt: n.Label.UpdatedAt.UTC()}
+		on := n.Typename == "LabeledEvent"
+		c := model.LabelChange{Label: n.Label.Name, On: on, At: n.CreatedAt.UTC(), LabelAt: n.Label.UpdatedAt.UTC()}
 		if n.Actor != nil {
 			c.By = n.Actor.actor()
 		}
@@ -186,8 +187,10 @@ func (n *threadNode) issue() *model.Issue {
 	if n == nil {
 		return nil
 	}
-	return &model.Issue{Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.actor(), Ours: n.ViewerDidAuthor,
-		Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges)}
+	return &model.Issue{
+		Number: n.Number, Title: n.Title, Body: n.Body, URL: n.URL, Author: n.Author.actor(), Ours: n.ViewerDidAuthor,
+		Labels: names(n.Labels), LabelChanges: changes(n.LabelChanges),
+	}
 }
 
 // wholeIssue is an issue that is the thread itself, with the open pull requests of its own repository that will close it.
@@ -219,6 +222,8 @@ func (n *threadNode) wholeIssue(repo model.Repo) *model.Issue {
 // item is an issue that may be one of a roadmap's items.
 func (n *threadNode) item() ItemIssue {
 	edited := !n.LastEditedAt.IsZero()
-	return ItemIssue{Number: n.Number, ID: n.id(), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State,
-		Reason: n.StateReason, Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
+	return ItemIssue{
+		Number: n.Number, ID: n.id(), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State, Reason: n.StateReason,
+		Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC(),
+	}
 }

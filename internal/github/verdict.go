@@ -130,20 +130,13 @@ func (w *wire) backoff(v verdict, try int) time.Duration {
 func (w *wire) limit(a answer) (until time.Time, wait time.Duration, ok bool) {
 	spent := a.Header.Get("X-Ratelimit-Remaining") == "0"
 	retry := a.Header.Get("Retry-After")
-	switch a.StatusCode {
-	case http.StatusTooManyRequests:
-	case http.StatusForbidden:
-		if !spent && retry == "" && !speaksOfLimit(a.body) {
-			return time.Time{}, 0, false
-		}
-	case http.StatusOK:
-		if !hasError(a.body, isLimit) {
-			return time.Time{}, 0, false
-		}
-	default:
+	limited := a.StatusCode == http.StatusTooManyRequests ||
+		a.StatusCode == http.StatusForbidden && (spent || retry != "" || speaksOfLimit(a.body)) ||
+		a.StatusCode == http.StatusOK && hasError(a.body, isLimit)
+	if !limited {
 		return time.Time{}, 0, false
 	}
-	now := w.serverTime(a.Header)
+	now := serverTime(a.Header, w.options.Now)
 	wait = limitWait
 	if d, ok := retryAfter(retry, now); ok {
 		wait = d
@@ -166,8 +159,6 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 }
 
 // serverTime is the Date of an answer, or the local clock where there is none.
-func (w *wire) serverTime(h http.Header) time.Time { return serverTime(h, w.options.Now) }
-
 func serverTime(h http.Header, now func() time.Time) time.Time {
 	if at, err := http.ParseTime(h.Get("Date")); err == nil {
 		return at
@@ -182,9 +173,7 @@ func speaksOfLimit(body []byte) bool {
 
 // overloaded recognizes a query that GitHub gave up on with status 200.
 func overloaded(a answer) bool {
-	return hasError(a.body, func(e graphError) bool {
-		return strings.HasPrefix(e.Message, "Something went wrong")
-	})
+	return hasError(a.body, func(e graphError) bool { return strings.HasPrefix(e.Message, "Something went wrong") })
 }
 
 // hasError looks for an error in what may be a GraphQL answer. Those without errors, nearly all, are not parsed twice.

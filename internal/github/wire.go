@@ -69,7 +69,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
 	m.pages = isGraph && req.Context().Value(hasPages{}) != nil
 	_, isTail := req.Context().Value(tailOnly{}).(*tail)
-	m.json = !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json") // not for a diff, and not for a log, whose address leads elsewhere
+	m.json = !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json") // not a diff, and not a log, whose address leads elsewhere
 	heavy := 0
 	var waited time.Duration
 	for try := 1; ; try++ {

@@ -78,7 +78,8 @@ func New(o Options) (*Tokens, error) {
 	if o.GitHub.Now == nil {
 		o.GitHub.Now = time.Now
 	}
-	t := &Tokens{options: o, reach: []string{o.Repo.Name}, known: signed{id: id, key: key, secrets: secretsOf(o.Key), now: o.GitHub.Now}}
+	known := signed{id: id, key: key, secrets: secretsOf(o.Key), now: o.GitHub.Now}
+	t := &Tokens{options: o, reach: []string{o.Repo.Name}, known: known}
 	o.GitHub.Token, o.GitHub.Credential = "", &t.known
 	t.client, err = github.New(o.GitHub)
 	return t, err
@@ -170,7 +171,8 @@ func (t *Tokens) make(ctx context.Context) error {
 	now := t.options.GitHub.Now()
 	t.previous, t.previousEnds, t.made = t.current, t.ends, now
 	t.current, t.ends, t.renew = made.Token, now.Add(made.Life), now.Add(max(made.Life-left, made.Life/2))
-	t.options.GitHub.Log.InfoContext(ctx, "app_token_made", "installation", t.installed.ID, "repositories", strings.Join(t.reach, " "), "minutes", int(made.Life.Minutes()))
+	t.options.GitHub.Log.InfoContext(ctx, "app_token_made", "installation", t.installed.ID,
+		"repositories", strings.Join(t.reach, " "), "minutes", int(made.Life.Minutes()))
 	return nil
 }
 

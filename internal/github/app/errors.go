@@ -31,7 +31,8 @@ func (t *Tokens) explained(repo model.Repo, err error) error {
 	case has("integration not found"), has("('iss')"):
 		return t.mistake(failed.Status, fixBoth, "there is no App with this id: %s", failed.Message)
 	case failed.Status == 404:
-		e := t.mistake(failed.Status, "install it on the account of "+repo.Owner+" and give it this repository", "the App is not installed on %s", repo)
+		e := t.mistake(failed.Status, "install it on the account of "+repo.Owner+" and give it this repository",
+			"the App is not installed on %s", repo)
 		if repo != t.options.Repo {
 			e.Kind = github.NotFound
 		}
