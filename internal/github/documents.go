@@ -98,36 +98,24 @@ func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 		return err
 	}
 	return askAll(ctx, c, a.query, list, a.most, func(ctx context.Context, some []T) error {
-		all, err := askSome[T, N](ctx, c, a, op, repo, some)
+		variables, q := map[string]any{}, question{op: op, document: a.document(len(some)), repo: repo}
+		for i, one := range some {
+			variables[fmt.Sprint(a.variable, i)] = one
+			if a.lack != mustBe {
+				q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
+			}
+		}
+		data, err := askFor[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 		if err != nil {
 			return err
 		}
-		for i, n := range all {
-			if n != nil {
-				take(some[i], n)
+		for i, one := range some {
+			if n := (*data.Repository)[fmt.Sprintf("p%d", i)]; n != nil {
+				take(one, n)
 			}
 		}
 		return nil
 	})
-}
-
-// askSome asks about some things in one request; nil stands for one that GitHub does not show.
-func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, some []T) ([]*N, error) {
-	variables, all := map[string]any{}, make([]*N, len(some))
-	q := question{op: op, document: a.document(len(some)), repo: repo}
-	for i, one := range some {
-		variables[fmt.Sprint(a.variable, i)] = one
-		if a.lack != mustBe {
-			q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
-		}
-	}
-	data, err := askFor[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
-	for i := range some {
-		if data.Repository != nil {
-			all[i] = (*data.Repository)[fmt.Sprintf("p%d", i)]
-		}
-	}
-	return all, err
 }
 
 // document asks about n things, as p0 to p(n-1).

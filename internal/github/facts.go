@@ -79,10 +79,9 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 
 // methods are the ways of merging that a repository allows. One is, where GitHub shows them at all.
 func methods(merge, squash, rebase bool) (allowed []string) {
-	all := []string{"merge", "squash", "rebase"}
 	for i, is := range []bool{merge, squash, rebase} {
 		if is {
-			allowed = append(allowed, all[i])
+			allowed = append(allowed, []string{"merge", "squash", "rebase"}[i])
 		}
 	}
 	return allowed

@@ -63,8 +63,6 @@ func TestHalfAnswers(t *testing.T) {
 		l := dial(t, Options{}, reply{200, strange, nil})
 		fails(l.read(t, Query{}))(t, Unavailable)
 	}
-	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	fails(l.read(t, Query{}))(t, NotFound)
 }
 
 func TestAQueryThatIsTooMuchOnce(t *testing.T) {

@@ -119,8 +119,8 @@ func (n *threadNode) deletions(viewer model.Actor) []model.Deletion {
 }
 
 type fileNode struct {
-	Path, ChangeType     string
-	Additions, Deletions int
+	model.File
+	ChangeType string
 }
 
 // pull is a pull request as all that is one thread reads it.
@@ -145,7 +145,8 @@ func (n *threadNode) pull() model.Pull {
 	if n.Files != nil {
 		p.FilesComplete = !n.Files.PageInfo.HasNextPage
 		for _, f := range n.Files.Nodes {
-			p.Files = append(p.Files, model.File{Path: f.Path, Change: f.ChangeType, Additions: f.Additions, Deletions: f.Deletions})
+			f.Change = f.ChangeType
+			p.Files = append(p.Files, f.File)
 		}
 	}
 	for _, c := range n.Commits.Nodes {

@@ -78,8 +78,9 @@ func New(o Options) (*Tokens, error) {
 	if o.GitHub.Now == nil {
 		o.GitHub.Now = time.Now
 	}
-	known := signed{id: id, key: key, secrets: secretsOf(o.Key), now: o.GitHub.Now}
-	t := &Tokens{options: o, reach: []string{o.Repo.Name}, known: known}
+	t := &Tokens{
+		options: o, reach: []string{o.Repo.Name}, known: signed{id: id, key: key, secrets: secretsOf(o.Key), now: o.GitHub.Now},
+	}
 	o.GitHub.Token, o.GitHub.Credential = "", &t.known
 	t.client, err = github.New(o.GitHub)
 	return t, err
