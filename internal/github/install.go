@@ -77,10 +77,7 @@ func namesOf(values map[string]string, err error) (map[string]bool, error) {
 	for name := range values {
 		names[name] = true
 	}
-	if err != nil {
-		return nil, err
-	}
-	return names, nil
+	return names, err
 }
 
 // Delete deletes a label, a secret or a variable, whose kind is the beginning of its address. One that is not there is deleted.

@@ -153,7 +153,7 @@ func (r *reading) add(comments ...model.Comment) {
 	}
 }
 
-// of tells whether a comment that was asked for by its id belongs to the number that q is about. Of a comment on an issue only the
+// of reports whether a comment that was asked for by its id belongs to the number that q is about. Of a comment on an issue only the
 // address says so: https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a
 // comment on a pull request, and which may not be null.
 func (n *saidNode) of(q Query) bool {
