@@ -3,13 +3,11 @@ package github
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	gogithub "github.com/google/go-github/v60/github"
 
@@ -23,29 +21,22 @@ const (
 	mostJobPages = 10
 )
 
+// runNode is a workflow run. go-github leaves out the path of its file.
 type runNode struct {
-	ID         int64     `json:"id"`
-	WorkflowID int64     `json:"workflow_id"`
-	Path       string    `json:"path"`
-	Name       string    `json:"name"`
-	Event      string    `json:"event"`
-	RunAttempt int       `json:"run_attempt"`
-	HeadSHA    string    `json:"head_sha"`
-	HeadBranch string    `json:"head_branch"`
-	Status     string    `json:"status"`
-	Conclusion string    `json:"conclusion"`
-	CreatedAt  time.Time `json:"created_at"`
-	UpdatedAt  time.Time `json:"updated_at"`
-	HTMLURL    string    `json:"html_url"`
+	gogithub.WorkflowRun
+	Path string `json:"path"`
 }
 
 // run leaves out the branch that GitHub adds to some paths: ".github/workflows/ci.yml@main".
 func (n runNode) run() model.CIRun {
 	path, _, _ := strings.Cut(n.Path, "@")
-	r := model.CIRun{ID: n.ID, Workflow: n.WorkflowID, Path: path, Name: n.Name, Event: n.Event, Attempt: n.RunAttempt, HeadSHA: n.HeadSHA, Branch: n.HeadBranch,
-		Completed: n.Status == "completed", CreatedAt: n.CreatedAt.UTC(), UpdatedAt: n.UpdatedAt.UTC(), URL: n.HTMLURL}
+	r := model.CIRun{
+		ID: n.GetID(), Workflow: n.GetWorkflowID(), Path: path, Name: n.GetName(), Event: n.GetEvent(), Attempt: n.GetRunAttempt(),
+		HeadSHA: n.GetHeadSHA(), Branch: n.GetHeadBranch(), Completed: n.GetStatus() == "completed",
+		CreatedAt: n.GetCreatedAt().UTC(), UpdatedAt: n.GetUpdatedAt().UTC(), URL: n.GetHTMLURL(),
+	}
 	if r.Completed {
-		r.Conclusion = n.Conclusion
+		r.Conclusion = n.GetConclusion()
 	}
 	return r
 }
@@ -57,32 +48,18 @@ func (c Actions) RunsOf(ctx context.Context, repo model.Repo, sha string) ([]mod
 	if sha == "" { // GitHub would give those of every commit
 		return nil, &Error{Kind: Invalid, Op: op, Message: "no commit is named"}
 	}
-	pages, err := pagesOf[struct {
-		Runs []runNode `json:"workflow_runs"`
-	}](ctx, c.conn, op, repo, "actions/runs", url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}, mostRunPages)
+	query := url.Values{"head_sha": {sha}, "exclude_pull_requests": {"true"}}
+	all, err := listOf[runNode](ctx, c.conn, op, repo, "actions/runs", query, mostRunPages)
 	if err != nil {
 		return nil, err
 	}
 	var runs []model.CIRun
-	for _, page := range pages {
-		for _, n := range page.Runs {
-			runs = append(runs, n.run())
-		}
+	for _, n := range all {
+		runs = append(runs, n.run())
 	}
 	slices.SortFunc(runs, func(a, b model.CIRun) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
 	// What began while the pages were read moves the entries on, so that one may be on two pages.
 	return slices.CompactFunc(runs, func(a, b model.CIRun) bool { return a.ID == b.ID }), nil
-}
-
-type jobNode struct {
-	ID         int64  `json:"id"`
-	Name       string `json:"name"`
-	Conclusion string `json:"conclusion"`
-	HTMLURL    string `json:"html_url"`
-	Steps      []struct {
-		Name       string `json:"name"`
-		Conclusion string `json:"conclusion"`
-	} `json:"steps"`
 }
 
 // isFailure leaves out what was cancelled: a job of a matrix is when another one failed.
@@ -95,26 +72,24 @@ func isFailure(conclusion string) bool {
 func (c Actions) FailedJobs(ctx context.Context, repo model.Repo, run int64) ([]model.CIJob, error) {
 	op := fmt.Sprintf("read the jobs of workflow run %d of %s", run, repo)
 	path := fmt.Sprintf("actions/runs/%d/jobs", run)
-	pages, err := pagesOf[struct{ Jobs []jobNode }](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
+	all, err := listOf[gogithub.WorkflowJob](ctx, c.conn, op, repo, path, url.Values{"filter": {"latest"}}, mostJobPages)
 	if err != nil {
 		return nil, err
 	}
 	failed := []model.CIJob{}
-	for _, page := range pages {
-		for _, n := range page.Jobs {
-			if isFailure(n.Conclusion) {
-				failed = append(failed, n.job())
-			}
+	for _, n := range all {
+		if isFailure(n.GetConclusion()) {
+			failed = append(failed, failedJob(&n))
 		}
 	}
 	return failed, nil
 }
 
-func (n jobNode) job() model.CIJob {
-	j := model.CIJob{ID: n.ID, Name: n.Name, Conclusion: n.Conclusion, URL: n.HTMLURL}
+func failedJob(n *gogithub.WorkflowJob) model.CIJob {
+	j := model.CIJob{ID: n.GetID(), Name: n.GetName(), Conclusion: n.GetConclusion(), URL: n.GetHTMLURL()}
 	for _, step := range n.Steps {
-		if isFailure(step.Conclusion) || step.Conclusion == "cancelled" { // the one at which a job timed out
-			j.Step = step.Name
+		if isFailure(step.GetConclusion()) || step.GetConclusion() == "cancelled" { // the one at which a job timed out
+			j.Step = step.GetName()
 			break
 		}
 	}
@@ -134,18 +109,11 @@ func (c Actions) RerunFailed(ctx context.Context, repo model.Repo, run int64) er
 // https://docs.github.com/rest/actions/workflow-runs#cancel-a-workflow-run
 func (c Actions) Cancel(ctx context.Context, repo model.Repo, run int64) error {
 	op := fmt.Sprintf("cancel workflow run %d of %s", run, repo)
-	if err := c.mayWrite(ctx, op, repo); err != nil {
-		return err
-	}
-	err := c.send(ctx, http.MethodPost, fmt.Sprintf("repos/%s/actions/runs/%d/cancel", repo, run), nil, nil)
-	if accepted := (*gogithub.AcceptedError)(nil); err == nil || errors.As(err, &accepted) { // 202
+	err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("actions/runs/%d/cancel", run), nil, nil)
+	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
 		return nil
 	}
-	e := c.failWrite(op, err)
-	if e.Status == http.StatusConflict { // "Cannot cancel a workflow run that is completed."
-		return nil
-	}
-	return explained(e, noActions)
+	return explained(err, noActions)
 }
 
 // noActions names the right to start and stop workflows.

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"time"
 
+	gogithub "github.com/google/go-github/v60/github"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -36,19 +38,10 @@ func (c Apps) Installation(ctx context.Context, repo model.Repo) (model.Installa
 // missing. https://docs.github.com/rest/apps/apps#create-an-installation-access-token-for-an-app
 func (c Apps) NewToken(ctx context.Context, installation int64, repositories []string, permissions map[string]string) (model.InstallationToken, error) {
 	const op = "make a token for the App's installation"
-	wanted := struct {
-		Repositories []string          `json:"repositories"`
-		Permissions  map[string]string `json:"permissions"`
-	}{repositories, permissions}
-	req, err := c.rest.NewRequest(http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", installation), wanted)
-	if err != nil {
-		return model.InstallationToken{}, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	var made struct {
-		Token   string    `json:"token"`
-		Expires time.Time `json:"expires_at"`
-	}
-	resp, err := c.rest.Do(repeatable(ctx), req, &made)
+	wanted := map[string]any{"repositories": repositories, "permissions": permissions}
+	var made gogithub.InstallationToken
+	path := fmt.Sprintf("app/installations/%d/access_tokens", installation)
+	resp, err := c.send(repeatable(ctx), http.MethodPost, path, wanted, &made)
 	if err != nil {
 		e := c.failWrite(op, err)
 		if e.Kind == Unclear {
@@ -56,8 +49,8 @@ func (c Apps) NewToken(ctx context.Context, installation int64, repositories []s
 		}
 		return model.InstallationToken{}, e
 	}
-	if made.Token == "" || made.Expires.IsZero() {
+	if made.GetToken() == "" || made.GetExpiresAt().IsZero() {
 		return model.InstallationToken{}, &Error{Kind: Unavailable, Op: op, Message: "the answer has no token with an expiry", Fix: fixProxy}
 	}
-	return model.InstallationToken{Token: made.Token, Life: made.Expires.Sub(serverTime(resp.Header, c.now))}, nil
+	return model.InstallationToken{Token: made.GetToken(), Life: made.GetExpiresAt().Sub(serverTime(resp.Header, c.now))}, nil
 }

@@ -98,7 +98,6 @@ type (
 // conn sends requests, and turns what comes back into values or an Error.
 type conn struct {
 	rest    *gogithub.Client
-	http    *http.Client
 	graphql string
 	source  credential.Source
 	now     func() time.Time
@@ -129,8 +128,7 @@ func New(o Options) (*Client, error) {
 	}
 	c := &conn{graphql: graph.String(), source: o.Credential, now: o.Now, sleep: o.Sleep, log: o.Log}
 	w := &wire{options: o, api: api, graph: graph, rest: &c.restCalls, graphql: &c.graphqlCalls}
-	c.http = &http.Client{Transport: w, CheckRedirect: w.redirect}
-	c.rest = gogithub.NewClient(c.http)
+	c.rest = gogithub.NewClient(&http.Client{Transport: w, CheckRedirect: w.redirect})
 	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
 	c.rest.UserAgent = o.UserAgent
 	return &Client{
@@ -245,10 +243,8 @@ func graphqlRoot(api *url.URL) *url.URL {
 
 // checkRepo refuses names that would bend a request's path; GitHub's names hold only these characters.
 func checkRepo(repo model.Repo) error {
-	for _, name := range []string{repo.Owner, repo.Name} {
-		if !isName(name) {
-			return fmt.Errorf("repository %q: want owner/name", repo)
-		}
+	if !isName(repo.Owner) || !isName(repo.Name) {
+		return fmt.Errorf("repository %q: want owner/name", repo)
 	}
 	return nil
 }

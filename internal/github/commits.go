@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 
 	gogithub "github.com/google/go-github/v60/github"
@@ -15,7 +16,7 @@ import (
 // without a common ancestor, which it also answers with 404, are Diverged.
 // https://docs.github.com/rest/commits/commits#compare-two-commits
 func (c Commits) Compare(ctx context.Context, repo model.Repo, base, head string) (model.Relation, error) {
-	relation, _, err := c.compare(ctx, repo, base, head, &gogithub.ListOptions{PerPage: 1})
+	relation, _, err := c.compare(ctx, repo, base, head, "?per_page=1")
 	return relation, err
 }
 
@@ -25,24 +26,18 @@ func (c Commits) Compare(ctx context.Context, repo model.Repo, base, head string
 func (c Commits) Lost(ctx context.Context, repo model.Repo, earlier, later string, most int) (relation model.Relation, lost []model.Commit, more bool, err error) {
 	// GitHub lists what the head of a comparison has over its base, and so earlier is the head here. Without a page size
 	// it gives the newest 250.
-	relation, compared, err := c.compare(ctx, repo, later, earlier, nil)
-	if err != nil {
-		return relation, nil, false, err
+	relation, compared, err := c.compare(ctx, repo, later, earlier, "")
+	if err != nil || compared == nil {
+		return relation, nil, relation == model.Diverged, err // with nothing in common all of it is lost
 	}
 	switch relation {
 	case model.Ahead:
 		relation = model.Behind
 	case model.Behind:
 		relation = model.Ahead
-	case model.Diverged:
-		more = compared == nil // nothing in common: all of it is lost
 	}
-	commits := []*gogithub.RepositoryCommit{}
-	if compared != nil {
-		commits = compared.Commits
-		commits = commits[max(0, len(commits)-most):]
-		more = compared.GetTotalCommits() > len(commits)
-	}
+	commits := compared.Commits[max(0, len(compared.Commits)-most):]
+	more = compared.GetTotalCommits() > len(commits)
 	for _, commit := range commits {
 		subject, _, _ := strings.Cut(commit.GetCommit().GetMessage(), "\n")
 		lost = append(lost, model.Commit{SHA: commit.GetSHA(), Subject: subject, Author: commit.GetCommit().GetAuthor().GetName()})
@@ -51,25 +46,19 @@ func (c Commits) Lost(ctx context.Context, repo model.Repo, earlier, later strin
 }
 
 // compare asks for a comparison, which is nil where there is none.
-func (c Commits) compare(ctx context.Context, repo model.Repo, base, head string, page *gogithub.ListOptions) (model.Relation, *gogithub.CommitsComparison, error) {
+func (c Commits) compare(ctx context.Context, repo model.Repo, base, head, query string) (model.Relation, *gogithub.CommitsComparison, error) {
 	op := fmt.Sprintf("compare %s with %s in %s", short(base), short(head), repo)
-	if err := c.check(op, repo); err != nil {
-		return model.Unknown, nil, err
-	}
-	compared, _, err := c.rest.Repositories.CompareCommits(ctx, repo.Owner, repo.Name, base, head, page)
-	if err != nil {
-		e := c.fail(op, err)
-		switch {
-		case e.Kind == NotFound && strings.Contains(strings.ToLower(e.Message), "no common ancestor"):
-			return model.Diverged, nil, nil
-		case e.Kind == NotFound:
-			return model.Unknown, nil, nil
-		}
-		return model.Unknown, nil, e
+	var compared gogithub.CommitsComparison
+	err := c.read(ctx, op, repo, fmt.Sprintf("compare/%s...%s%s", url.QueryEscape(base), url.QueryEscape(head), query), &compared)
+	switch {
+	case KindOf(err) == NotFound && strings.Contains(strings.ToLower(err.Error()), "no common ancestor"):
+		return model.Diverged, nil, nil
+	case err != nil:
+		return model.Unknown, nil, unless(err, NotFound)
 	}
 	switch r := model.Relation(compared.GetStatus()); r {
 	case model.Identical, model.Ahead, model.Behind, model.Diverged:
-		return r, compared, nil
+		return r, &compared, nil
 	}
 	return model.Unknown, nil, nil
 }

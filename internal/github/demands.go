@@ -14,12 +14,12 @@ import (
 // demands reads what a branch demands of a push: from its protection, which is for administrators, and from the rules of
 // rulesets, which everybody may see. Whether the branch is protected at all, and by which checks, everybody may see too.
 func (c Repositories) demands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
-	rules, err := c.rules(ctx, repo, branch, ruleKinds)
+	rules, err := c.rules(ctx, "read the rules of a branch", repo, branch, ruleKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
 	}
 	d := model.BranchDemands{Known: true, List: rules}
-	seen, err := c.branch(ctx, repo, branch)
+	seen, err := c.branch(ctx, "read a branch", repo, branch)
 	switch {
 	case err != nil:
 		d.Known, d.Why = false, c.unseen("read a branch", err)
@@ -27,7 +27,7 @@ func (c Repositories) demands(ctx context.Context, repo model.Repo, branch strin
 	case !seen.Protected:
 		return d
 	}
-	protection, err := c.protection(ctx, repo, branch)
+	protection, err := c.protection(ctx, "read the branch protection", repo, branch)
 	if d.List = append(d.List, protectionDemands(protection)...); err != nil {
 		d.Known, d.Why = false, c.unseen("read the branch protection", err)
 		if checks := seen.Protection.Checks.Contexts; len(checks) > 0 {
@@ -52,77 +52,77 @@ type branchFacts struct {
 }
 
 // https://docs.github.com/rest/branches/branches#get-a-branch
-func (c Repositories) branch(ctx context.Context, repo model.Repo, branch string) (branchFacts, error) {
+func (c Repositories) branch(ctx context.Context, op string, repo model.Repo, branch string) (branchFacts, error) {
 	var node branchFacts
-	return node, c.read(ctx, "read a branch", repo, "branches/"+url.PathEscape(branch), &node)
+	return node, c.read(ctx, op, repo, "branches/"+url.PathEscape(branch), &node)
 }
 
 // protection is the protection of a branch; nil: it has none, since rulesets alone make a branch protected, too.
 // https://docs.github.com/rest/branches/branch-protection#get-branch-protection
-func (c Repositories) protection(ctx context.Context, repo model.Repo, branch string) (*gogithub.Protection, error) {
+func (c Repositories) protection(ctx context.Context, op string, repo model.Repo, branch string) (*gogithub.Protection, error) {
 	p := new(gogithub.Protection)
-	err := c.read(ctx, "read the branch protection", repo, fmt.Sprintf("branches/%s/protection", url.PathEscape(branch)), p)
+	err := c.read(ctx, op, repo, fmt.Sprintf("branches/%s/protection", url.PathEscape(branch)), p)
 	if e, ok := err.(*Error); ok && strings.Contains(e.Message, "Branch not protected") {
 		return nil, nil
 	}
 	return p, err
 }
 
+// classic are the demands of branch protection.
+type classic []model.Demand
+
+// add adds a demand, if it is there.
+func (c *classic) add(there bool, d model.Demand) {
+	if there {
+		d.Source = branchProtection
+		*c = append(*c, d)
+	}
+}
+
 // protectionDemands translates branch protection.
-func protectionDemands(p *gogithub.Protection) []model.Demand {
+func protectionDemands(p *gogithub.Protection) (out classic) {
 	if p == nil {
 		return nil
 	}
-	var out []model.Demand
-	add := func(there bool, d model.Demand) {
-		if there {
-			d.Source = branchProtection
-			out = append(out, d)
-		}
-	}
-	reviews := p.GetRequiredPullRequestReviews()
+	reviews, checks := p.GetRequiredPullRequestReviews(), p.GetRequiredStatusChecks()
 	bypass := false
 	if reviews != nil && reviews.BypassPullRequestAllowances != nil {
 		b := reviews.BypassPullRequestAllowances
 		bypass = len(b.Users)+len(b.Teams)+len(b.Apps) > 0
 	}
-	add(reviews != nil, model.Demand{Kind: model.DemandPull, Bypass: bypass})
-	if checks := p.GetRequiredStatusChecks(); checks != nil {
-		add(true, model.Demand{Kind: model.DemandChecks, Names: checkNames(checks)})
-	}
-	add(p.RequireLinearHistory != nil && p.RequireLinearHistory.Enabled, model.Demand{Kind: model.DemandLinear})
-	add(p.GetRequiredSignatures().GetEnabled(), model.Demand{Kind: model.DemandSignatures})
-	add(p.LockBranch != nil && p.LockBranch.GetEnabled(), model.Demand{Kind: model.DemandLocked})
+	out.add(reviews != nil, model.Demand{Kind: model.DemandPull, Bypass: bypass})
+	out.add(checks != nil, model.Demand{Kind: model.DemandChecks, Names: checkNames(checks)})
+	out.add(p.RequireLinearHistory != nil && p.RequireLinearHistory.Enabled, model.Demand{Kind: model.DemandLinear})
+	out.add(p.GetRequiredSignatures().GetEnabled(), model.Demand{Kind: model.DemandSignatures})
+	out.add(p.GetLockBranch().GetEnabled(), model.Demand{Kind: model.DemandLocked})
 	if r := p.GetRestrictions(); r != nil {
-		d := model.Demand{Kind: model.DemandPushers}
+		var names []string
 		for _, u := range r.Users {
-			d.Names = append(d.Names, u.GetLogin())
+			names = append(names, u.GetLogin())
 		}
 		for _, a := range r.Apps {
-			d.Names = append(d.Names, a.GetSlug()+"[bot]")
+			names = append(names, a.GetSlug()+"[bot]")
 		}
 		for _, t := range r.Teams {
-			d.Names = append(d.Names, "team "+t.GetSlug())
+			names = append(names, "team "+t.GetSlug())
 		}
-		add(true, d)
+		out.add(true, model.Demand{Kind: model.DemandPushers, Names: names})
 	}
 	return out
 }
 
-func value[T any](p *[]T) []T {
-	if p == nil {
+// checkNames are the checks that have to pass. An older server names them elsewhere.
+func checkNames(checks *gogithub.RequiredStatusChecks) (names []string) {
+	if checks == nil {
 		return nil
 	}
-	return *p
-}
-
-func checkNames(checks *gogithub.RequiredStatusChecks) []string {
-	var names []string
-	for _, one := range value(checks.Checks) {
-		names = append(names, one.Context)
+	if checks.Checks != nil {
+		for _, one := range *checks.Checks {
+			names = append(names, one.Context)
+		}
 	}
-	if len(names) == 0 { // an older server
-		return value(checks.Contexts)
+	if len(names) == 0 && checks.Contexts != nil {
+		names = *checks.Contexts
 	}
 	return names
 }
@@ -153,7 +153,7 @@ var newBranchKinds = map[string]model.DemandKind{
 // NewBranchDemands reads what a branch of this name would be held to, which need not be there. Rulesets tell; of branch
 // protection with a pattern only administrators see anything, and it is left out.
 func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, branch string) model.BranchDemands {
-	rules, err := c.rules(ctx, repo, branch, newBranchKinds)
+	rules, err := c.rules(ctx, "read the rules of a branch", repo, branch, newBranchKinds)
 	if err != nil {
 		return model.BranchDemands{Why: c.unseen("read the rules of a branch", err)}
 	}
@@ -162,16 +162,10 @@ func (c Repositories) NewBranchDemands(ctx context.Context, repo model.Repo, bra
 
 // rules reads the active rules of the given kinds that apply to a branch; who may bypass them is not in the answer.
 // https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
-func (c Repositories) rules(ctx context.Context, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
-	const most = 100
-	var nodes []ruleNode
-	for page, full := 1, true; full; page++ {
-		var some []ruleNode
-		path := fmt.Sprintf("rules/branches/%s?per_page=%d&page=%d", url.PathEscape(branch), most, page)
-		if err := c.read(ctx, "read the rules of a branch", repo, path, &some); err != nil {
-			return nil, err
-		}
-		nodes, full = append(nodes, some...), len(some) == most
+func (c Repositories) rules(ctx context.Context, op string, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
+	nodes, err := listOf[ruleNode](ctx, c.conn, op, repo, "rules/branches/"+url.PathEscape(branch), url.Values{}, mostRefPages)
+	if err != nil {
+		return nil, err
 	}
 	var out []model.Demand
 	for _, n := range nodes {

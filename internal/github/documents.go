@@ -20,20 +20,21 @@ var documents = func() map[string]string {
 	files, _ := queries.ReadDir("queries") // part of the program
 	for _, f := range files {
 		name := strings.TrimSuffix(f.Name(), ".graphql")
-		all[name] = withFragments(queryText(name))
+		all[name] = withFragments(queryText(name, true))
 	}
 	return all
 }()
 
 var (
-	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n`)
-	spread   = regexp.MustCompile(`\.\.\.(\w+)`) // "... on Type" has a space
+	comments = regexp.MustCompile(`(?m)^[ \t]*#.*\n| *#.*$`)
+	newer    = regexp.MustCompile(`(?m)^.*# sub-issues\n`) // which older servers do not understand
+	spread   = regexp.MustCompile(`\.\.\.(\w+)`)           // "... on Type" has a space
 )
 
 // fragments are the texts of all fragments, by name.
 var fragments = sync.OnceValue(func() map[string]string {
 	text := map[string]string{}
-	for _, one := range strings.Split("\n"+queryText("fragments"), "\nfragment ")[1:] {
+	for _, one := range strings.Split("\n"+queryText("fragments", true), "\nfragment ")[1:] {
 		name, _, _ := strings.Cut(one, " ")
 		text[name] = "fragment " + strings.TrimSpace(one)
 	}
@@ -57,35 +58,38 @@ func withFragments(query string) string {
 	return out
 }
 
-// queryText reads an embedded file without its comments. The files are part of the program, so they are there.
-func queryText(name string) string {
+// queryText reads an embedded file without its comments, and without sub-issues for servers that do not have them. The files are part
+// of the program, so they are there.
+func queryText(name string, subs bool) string {
 	raw, _ := queries.ReadFile("queries/" + name + ".graphql")
+	if !subs {
+		raw = newer.ReplaceAll(raw, nil)
+	}
 	return strings.TrimSpace(comments.ReplaceAllString(string(raw), ""))
 }
 
-// asked is what a document asks for each of several things in one request: the field, whose argument is the variable of that
-// name and number. A request is about most things at most, and keeps to the size of its pages. lack is what stands before an alias
-// that may have an error: mayLack, "" for any error, or mustBe for none.
+// asked is what a query asks for each of several things in one request: the field, whose argument is the variable of that
+// name and number. A request is about most things at most. lack is what stands before an alias that may have an error: mayLack, ""
+// for any error, or mustBe for none.
 type asked struct {
 	query, variable, kind, field string
-	pages                        string
 	most                         int
 	lack                         string
 }
 
 var (
-	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", pagesOfRights, 50, ""}
-	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", pagesOfCommits, 20, ""}
+	rightsOf       = asked{"Rights", "l", "String!", "collaborators(login: $%s, first: 1) { ...Rights }", 50, ""}
+	pullsOfCommits = asked{"PullsOf", "c", "GitObjectID!", "object(oid: $%s) { ...PullsOfCommit }", 20, ""}
 	// pullsFromEach asks for no more than the newest of a branch, whose name may have been used again and again.
 	pullsFromEach = asked{"PullsFromEach", "b", "String!", "pullRequests(headRefName: $%s, first: 20, orderBy: {field: CREATED_AT, direction: DESC}) " +
-		"{ nodes { ...PullInShort author { ...Actor } } }", pagesOfBranches, 100, mustBe}
-	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", pagesOfRuns, 50, mayLack}
+		"{ nodes { ...PullInShort author { ...Actor } } }", 100, mustBe}
+	runsOnCommits = asked{"RunsOn", "c", "GitObjectID!", "object(oid: $%s) { ...RunsOnCommit }", 50, mayLack}
 	// pullsNow asks what is asked again and again while pull requests change.
-	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", pagesOfNow, 50, mayLack}
-	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", pagesOfOurs, 50, mayLack}
-	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", pagesOfStates, 50, mayLack}
+	pullsNow = asked{"PullsNow", "n", "Int!", "pullRequest(number: $%s) { ...PullNow }", 50, mayLack}
+	itemsOf  = asked{"Items", "n", "Int!", "issueOrPullRequest(number: $%s) { ...ItemIssue }", 50, mayLack}
+	statesOf = asked{"States", "n", "Int!", "issueOrPullRequest(number: $%s) { ...StateOfPull ...StateOfIssue }", 50, mayLack}
 	// threadsOfEach asks for no more than the newest of a pull request.
-	threadsOfEach = asked{"ThreadsOf", "n", "Int!", "pullRequest(number: $%s) { reviewThreads(last: 50) { ...Threads } }", pagesOfThreads, 20, mayLack}
+	threadsOfEach = asked{"ThreadsOf", "n", "Int!", "pullRequest(number: $%s) { reviewThreads(last: 50) { ...Threads } }", 20, mayLack}
 )
 
 // askEach asks about each of a list, and gives take what GitHub shows of each that is there.
@@ -93,37 +97,25 @@ func askEach[T, N any](ctx context.Context, c *conn, a asked, op string, repo mo
 	if err := c.check(op, repo); err != nil {
 		return err
 	}
-	return askAll(ctx, c, a.pages, list, a.most, func(ctx context.Context, some []T) error {
-		all, err := askSome[T, N](ctx, c, a, op, repo, some)
+	return askAll(ctx, c, a.query, list, a.most, func(ctx context.Context, some []T) error {
+		variables, q := map[string]any{}, question{op: op, document: a.document(len(some)), repo: repo}
+		for i, one := range some {
+			variables[fmt.Sprint(a.variable, i)] = one
+			if a.lack != mustBe {
+				q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
+			}
+		}
+		data, err := askFor[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
 		if err != nil {
 			return err
 		}
-		for i, n := range all {
-			if n != nil {
-				take(some[i], n)
+		for i, one := range some {
+			if n := (*data.Repository)[fmt.Sprintf("p%d", i)]; n != nil {
+				take(one, n)
 			}
 		}
 		return nil
 	})
-}
-
-// askSome asks about some things in one request; nil stands for one that GitHub does not show.
-func askSome[T, N any](ctx context.Context, c *conn, a asked, op string, repo model.Repo, some []T) ([]*N, error) {
-	variables, all := map[string]any{}, make([]*N, len(some))
-	q := question{op: op, document: a.document(len(some)), repo: repo}
-	for i, one := range some {
-		variables[fmt.Sprint(a.variable, i)] = one
-		if a.lack != mustBe {
-			q.may = append(q.may, fmt.Sprintf("%sp%d", a.lack, i))
-		}
-	}
-	data, err := ask[map[string]*N](ctx, c, q, func(int) map[string]any { return variables })
-	for i := range some {
-		if data.Repository != nil {
-			all[i] = (*data.Repository)[fmt.Sprintf("p%d", i)]
-		}
-	}
-	return all, err
 }
 
 // document asks about n things, as p0 to p(n-1).
@@ -141,13 +133,13 @@ func (a asked) document(n int) string {
 // asks for each of several things asks for two; the numbers in it are 1 and 2.
 func Documents() map[string]string {
 	const two = 2
-	all := map[string]string{"surveyissues": surveyIssuesDocument([]int{1, two}, true)}
-	for _, name := range []string{
-		"snapshot", "page", "survey", "mergefacts", "mergemore", "train", "carchecks", "pullsfrom", "ourissues", "said", "edited",
-		"posted", "queue", "roadmap", "openedsince",
-	} {
-		all[name] = documents[name]
+	all := map[string]string{}
+	for name, text := range documents {
+		if strings.HasPrefix(text, "query ") {
+			all[name] = text
+		}
 	}
+	all["surveyissues"] = surveyIssuesDocument([]int{1, two}, true)
 	for name, a := range map[string]asked{
 		"pullsnow": pullsNow, "rights": rightsOf, "pullsof": pullsOfCommits, "pullsfromeach": pullsFromEach, "runson": runsOnCommits,
 		"states": statesOf, "threadsof": threadsOfEach, "items": itemsOf,
@@ -160,13 +152,12 @@ func Documents() map[string]string {
 // surveyIssuesDocument asks for the issues or pull requests of these numbers, too, as p0 and so on, and for sub-issues where the
 // server has them.
 func surveyIssuesDocument(also []int, subs bool) string {
-	var fields strings.Builder
+	further := ""
 	for i, number := range also {
-		fmt.Fprintf(&fields, "p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n    ", i, number)
+		further += fmt.Sprintf("    p%d: issueOrPullRequest(number: %d) { __typename ...SurveyedIssue ...SurveyedPull }\n", i, number)
 	}
-	text := queryText("surveyissues")
-	if !subs {
-		text = withoutLines(text, "roadmaps: issues(", "$roadmap: [String!]")
+	if further != "" {
+		further = "also: repository(owner: $owner, name: $name) {\n" + further + "  }"
 	}
-	return withFragments(strings.Replace(text, "...Also", fields.String(), 1))
+	return withFragments(strings.Replace(queryText("surveyissues", subs), "...Also", further, 1))
 }

@@ -4,24 +4,18 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
+	"path"
 	"strconv"
-	"strings"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// changedLine is a review comment as REST lists it.
-type changedLine struct {
-	ID        int64     `json:"id"`
-	NodeID    string    `json:"node_id"`
-	UpdatedAt time.Time `json:"updated_at"`
-	PullURL   string    `json:"pull_request_url"` // ends in the number
-}
-
-func (l changedLine) number() int {
-	n, _ := strconv.Atoi(l.PullURL[strings.LastIndexByte(l.PullURL, '/')+1:])
+// numberIn is the number of the pull request or issue that an address in the API ends in; 0: it ends in none.
+func numberIn(address string) int {
+	n, _ := strconv.Atoi(path.Base(address))
 	return n
 }
 
@@ -32,7 +26,7 @@ const mostEditedPages = 10
 // survey. What is not among them waits for the next reading of its pull request alone.
 type lately struct {
 	read  bool
-	lines []changedLine
+	lines []gogithub.PullRequestComment
 }
 
 // readEdited reads the review comments that changed after the mark and are of reviews beyond those that were read: reviews come in
@@ -52,46 +46,37 @@ func readEdited(ctx context.Context, c Threads, op string, r *reading) error {
 	}
 	var ids []string
 	for _, l := range listed {
-		old, read := r.said[said{model.KindReview, l.ID}]
-		if l.NodeID != "" && l.number() == r.q.Number && !l.UpdatedAt.Before(since) && (!read || old.UpdatedAt.Before(l.UpdatedAt)) {
-			ids = append(ids, l.NodeID)
+		old, read := r.said[said{model.KindReview, l.GetID()}]
+		at := l.GetUpdatedAt().Time
+		fresh := !at.Before(since) && (!read || old.UpdatedAt.Before(at))
+		if l.GetNodeID() != "" && numberIn(l.GetPullRequestURL()) == r.q.Number && fresh {
+			ids = append(ids, l.GetNodeID())
 		}
 	}
-	return askAll(ctx, c.conn, pagesOfEdited, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		var data struct{ Nodes []*foreignNode }
-		if _, err := c.query(ctx, op, documents["edited"], map[string]any{"ids": some}, &data, "?nodes"); err != nil {
-			return err
+	return c.byID(ctx, op, "edited", ids, []string{"?nodes"}, func(n *saidNode) {
+		if n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
+			n.PullRequestReview.Body = ""
 		}
-		for _, n := range data.Nodes { // null: deleted since it was listed
-			if n != nil && n.PullRequestReview != nil && n.PullRequestReview.updated().Before(since) {
-				n.PullRequestReview.Body = ""
-			}
-			r.takeNode(n)
-		}
-		return nil
+		r.takeNode(n)
 	})
 }
 
 // changed lists review comments, those that changed last first: of the pull request, or of the whole repository in a survey.
 // https://docs.github.com/rest/pulls/comments#list-review-comments-on-a-pull-request
-func (r *reading) changed(ctx context.Context, c Threads, op string, since time.Time) ([]changedLine, error) {
+func (r *reading) changed(ctx context.Context, c Threads, op string, since time.Time) ([]gogithub.PullRequestComment, error) {
 	query := url.Values{"sort": {"updated"}, "direction": {"desc"}}
-	path, most := fmt.Sprintf("pulls/%d/comments", r.q.Number), mostEditedPages
+	list, most := fmt.Sprintf("pulls/%d/comments", r.q.Number), mostEditedPages
 	if r.q.lately != nil {
 		if r.q.lately.read {
 			return r.q.lately.lines, nil
 		}
-		path, most = "pulls/comments", 1
+		list, most = "pulls/comments", 1
 	} else {
 		query.Set("since", since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]changedLine](ctx, c.conn, op, r.q.Repo, path, query, most)
-	if err != nil {
-		return nil, err
-	}
-	all := slices.Concat(pages...)
-	if r.q.lately != nil {
+	all, err := listOf[gogithub.PullRequestComment](ctx, c.conn, op, r.q.Repo, list, query, most)
+	if err == nil && r.q.lately != nil {
 		*r.q.lately = lately{true, all}
 	}
-	return all, nil
+	return all, err
 }

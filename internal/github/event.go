@@ -14,30 +14,37 @@ import (
 // ErrNotOurs is an event that mergexo does not handle: nothing is wrong and nothing is to do.
 var ErrNotOurs = errors.New("not an event that mergexo handles")
 
-// readers is what reads the fields of each trigger that are its own. Adding a trigger is one line here.
+type trigger struct {
+	name         string
+	read         func(object, *model.Event)
+	with, unlike []string
+}
+
+// triggers are the events that are read, each with the reader of the fields that are its own, and with the keys that tell it from
+// others: those that must be there, and those that only other events have. Adding a trigger is one line here.
 // https://docs.github.com/actions/reference/workflows-and-actions/events-that-trigger-workflows
-var readers = map[string]func(object, *model.Event){
-	"issues":                      readTheIssue,
-	"issue_comment":               readText(readIssue, "comment", "updated_at", "created_at"),
-	"pull_request":                readPull,
-	"pull_request_review":         readText(readPull, "review", "submitted_at"),
-	"pull_request_review_comment": readText(readPull, "comment", "updated_at", "created_at"),
-	"workflow_run":                readRun,
-	"check_suite":                 func(o object, e *model.Event) { readChecked(o, o.object("check_suite"), e) },
-	"check_run":                   readCheckRun,
-	"status":                      readStatus,
-	"push":                        readPush,
-	"delete":                      readDelete,
-	"workflow_dispatch":           readDispatch,
-	"schedule":                    func(object, *model.Event) {},
+var triggers = []trigger{
+	{"pull_request_review_comment", readText(readPull, "comment", "updated_at", "created_at"), []string{"comment", "pull_request"}, nil},
+	{"pull_request_review", readText(readPull, "review", "submitted_at"), []string{"review", "pull_request"}, nil},
+	{"issue_comment", readText(readIssue, "comment", "updated_at", "created_at"), []string{"comment", "issue"}, nil},
+	{"pull_request", readPull, []string{"pull_request", "number", "action"}, []string{"thread"}},
+	{"issues", readTheIssue, []string{"issue", "action"}, []string{"comment"}},
+	{"workflow_run", readRun, []string{"workflow_run", "workflow"}, []string{"deployment", "deployment_status", "check_run"}},
+	{"check_run", readCheckRun, []string{"check_run", "action"}, []string{"deployment", "deployment_status", "workflow_run"}},
+	{"check_suite", readCheckSuite, []string{"check_suite", "action"}, nil},
+	{"status", readStatus, []string{"sha", "state", "context", "branches"}, nil},
+	{"push", readPush, []string{"ref", "before", "after", "pusher"}, nil},
+	{"delete", readDelete, []string{"ref", "ref_type", "pusher_type"}, []string{"master_branch"}},
+	{"workflow_dispatch", readDispatch, []string{"inputs", "ref", "workflow"}, nil},
+	{"schedule", func(object, *model.Event) {}, []string{"schedule"}, nil},
 }
 
 // ParseEvent reads a webhook payload as GitHub Actions leaves it in a file. An event of another name is ErrNotOurs,
 // whatever its payload. A payload that is not what GitHub sends is a *PayloadError that names the position or the field.
 // Only a schedule may come without its repository, since that of the workflow is meant.
 func ParseEvent(name string, payload []byte) (model.Event, error) {
-	read, ok := readers[name]
-	if !ok {
+	i := slices.IndexFunc(triggers, func(t trigger) bool { return t.name == name })
+	if i < 0 {
 		return model.Event{}, fmt.Errorf("event %q: %w", cut(oneLine(name)), ErrNotOurs)
 	}
 	o, err := readObject(payload)
@@ -51,7 +58,7 @@ func ParseEvent(name string, payload []byte) (model.Event, error) {
 	if o.has("sender") {
 		e.Sender = o.actor("sender")
 	}
-	read(o, &e)
+	triggers[i].read(o, &e)
 	if *o.trouble != nil {
 		return model.Event{}, *o.trouble
 	}
@@ -116,6 +123,8 @@ func readChecked(payload, o object, e *model.Event) {
 		e.Number, e.IsPull = e.Numbers[0], true
 	}
 }
+
+func readCheckSuite(o object, e *model.Event) { readChecked(o, o.object("check_suite"), e) }
 
 // readCheckRun takes the branch from the check suite, which alone has it.
 // https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
@@ -193,47 +202,24 @@ func readDispatch(o object, e *model.Event) {
 	}
 	inputs := o.object("inputs")
 	for _, key := range []string{"pull_request", "number", "pr"} {
-		text := ""
-		switch v := inputs.fields[key].(type) {
-		case nil:
-		case string:
-			text = strings.TrimPrefix(strings.TrimSpace(v), "#")
-		case json.Number:
-			text = v.String()
+		v := inputs.fields[key]
+		switch v.(type) {
+		case nil, string, json.Number:
 		default:
 			inputs.fail(key, "want a number, got "+describe(v))
 		}
-		if text == "" {
+		text := strings.TrimPrefix(strings.TrimSpace(fmt.Sprint(v)), "#")
+		if v == nil || text == "" {
 			continue
 		}
 		n, err := strconv.ParseInt(text, 10, 32)
 		if err != nil || n <= 0 {
-			inputs.fail(key, "want the number of a pull request, got "+describe(inputs.fields[key]))
+			inputs.fail(key, "want the number of a pull request, got "+describe(v))
 			return
 		}
 		e.Number = int(n)
 		return
 	}
-}
-
-// shapes tell events apart by their keys: those that must be there, and those that only other events have.
-var shapes = []struct {
-	name         string
-	with, unlike []string
-}{
-	{"pull_request_review_comment", []string{"comment", "pull_request"}, nil},
-	{"pull_request_review", []string{"review", "pull_request"}, nil},
-	{"issue_comment", []string{"comment", "issue"}, nil},
-	{"pull_request", []string{"pull_request", "number", "action"}, []string{"thread"}},
-	{"issues", []string{"issue", "action"}, []string{"comment"}},
-	{"workflow_run", []string{"workflow_run", "workflow"}, []string{"deployment", "deployment_status", "check_run"}},
-	{"check_run", []string{"check_run", "action"}, []string{"deployment", "deployment_status", "workflow_run"}},
-	{"check_suite", []string{"check_suite", "action"}, nil},
-	{"status", []string{"sha", "state", "context", "branches"}, nil},
-	{"push", []string{"ref", "before", "after", "pusher"}, nil},
-	{"delete", []string{"ref", "ref_type", "pusher_type"}, []string{"master_branch"}},
-	{"workflow_dispatch", []string{"inputs", "ref", "workflow"}, nil},
-	{"schedule", []string{"schedule"}, nil},
 }
 
 // InferEvent says which of our events a payload belongs to, by its keys. Any other payload is ErrNotOurs.
@@ -243,7 +229,7 @@ func InferEvent(payload []byte) (string, error) {
 		return "", err
 	}
 	there := func(key string) bool { _, ok := o.fields[key]; return ok }
-	for _, s := range shapes {
+	for _, s := range triggers {
 		if !slices.ContainsFunc(s.with, func(k string) bool { return !there(k) }) && !slices.ContainsFunc(s.unlike, there) {
 			return s.name, nil
 		}

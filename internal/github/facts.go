@@ -69,7 +69,9 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 	f.Methods = methods(r.GetAllowMergeCommit(), r.GetAllowSquashMerge(), r.GetAllowRebaseMerge())
 	f.Actions = c.actionsRights(ctx, repo)
 	f.Demands = c.demands(ctx, repo, f.DefaultBranch)
-	if c.refusesChecks(ctx, repo, f.DefaultBranch) {
+	// https://docs.github.com/rest/checks/runs#list-check-runs-for-a-git-reference
+	err = c.read(ctx, "read check runs", repo, fmt.Sprintf("commits/%s/check-runs?per_page=1", url.PathEscape(f.DefaultBranch)), nil)
+	if KindOf(err) == Forbidden {
 		f.ChecksHidden = c.checksHidden()
 	}
 	return f, nil
@@ -77,20 +79,12 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 
 // methods are the ways of merging that a repository allows. One is, where GitHub shows them at all.
 func methods(merge, squash, rebase bool) (allowed []string) {
-	all := []string{"merge", "squash", "rebase"}
 	for i, is := range []bool{merge, squash, rebase} {
 		if is {
-			allowed = append(allowed, all[i])
+			allowed = append(allowed, []string{"merge", "squash", "rebase"}[i])
 		}
 	}
 	return allowed
-}
-
-// refusesChecks tells whether GitHub refuses check runs to this token, as far as the answer says.
-// https://docs.github.com/rest/checks/runs#list-check-runs-for-a-git-reference
-func (c Repositories) refusesChecks(ctx context.Context, repo model.Repo, branch string) bool {
-	err := c.read(ctx, "read check runs", repo, fmt.Sprintf("commits/%s/check-runs?per_page=1", url.PathEscape(branch)), nil)
-	return KindOf(err) == Forbidden
 }
 
 // checksHidden says why this token cannot read checks. There is no permission by which a fine-grained one could:

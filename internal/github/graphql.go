@@ -2,6 +2,7 @@ package github
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -23,12 +24,7 @@ type graphError struct {
 }
 
 func (e graphError) kind() string {
-	for _, s := range []string{e.Type, e.Extensions.Type, e.Extensions.Code} {
-		if s != "" {
-			return strings.ToUpper(s)
-		}
-	}
-	return ""
+	return strings.ToUpper(cmp.Or(e.Type, e.Extensions.Type, e.Extensions.Code))
 }
 
 // mayLack before the name of a field or alias tolerates that it is not found, and no other error there.
@@ -90,9 +86,6 @@ type answerInfo struct {
 	missing []string  // which of the tolerated fields or aliases had errors, each once and in their order
 }
 
-// hidesForks reports whether GitHub refused to show the repository of a fork.
-func (r answerInfo) hidesForks() bool { return slices.Contains(r.missing, headRepository) }
-
 // question is a query about a repository, or about an issue or a pull request of it.
 type question struct {
 	op, document string
@@ -110,13 +103,31 @@ type shown[R any] struct {
 		ResetAt   time.Time
 	}
 	Repository *R
-	Node       *foreignNode
+	Also       map[string]*threadNode // p0 and so on; null for a number that is not there
+	Node       *saidNode
 	Nodes      []*saidNode
 	answerInfo
 }
 
-// ask asks a question with the variables of one of the steps of pageLimits. A repository that is not there is NotFound.
-func ask[R any](ctx context.Context, c *conn, q question, variables func(step int) map[string]any) (data shown[R], err error) {
+// repositoryAnswer is what GitHub shows where it is asked by the names of its fields.
+type repositoryAnswer = shown[repositoryNode]
+
+// thread is the pull request or issue that was asked about.
+func (n *repositoryNode) thread() *threadNode {
+	return cmp.Or(n.IssueOrPullRequest, n.PullRequest, n.Issue)
+}
+
+// ask asks a question about a repository. A repository or a number that is not there is NotFound.
+func (c *conn) ask(ctx context.Context, q question, variables func(step int) map[string]any) (repositoryAnswer, error) {
+	data, err := askFor[repositoryNode](ctx, c, q, variables)
+	if err == nil && q.number != 0 && data.Repository.thread() == nil {
+		err = q.absent()
+	}
+	return data, err
+}
+
+// askFor asks a question with the variables of one of the steps of pageLimits. A repository that is not there is NotFound.
+func askFor[R any](ctx context.Context, c *conn, q question, variables func(step int) map[string]any) (data shown[R], err error) {
 	if err := c.check(q.op, q.repo); err != nil {
 		return data, err
 	}
@@ -155,42 +166,40 @@ func named(err error, repo model.Repo, number int) error {
 	return e
 }
 
+// byID asks for comments by their ids, and gives take those that are there.
+func (c *conn) byID(ctx context.Context, op, document string, ids []string, may []string, take func(*saidNode)) error {
+	return askAll(ctx, c, document, ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		var data repositoryAnswer
+		_, err := c.query(ctx, op, documents[document], map[string]any{"ids": some}, &data, may...)
+		for _, n := range data.Nodes {
+			if n != nil { // else it was deleted since it was read
+				take(n)
+			}
+		}
+		return err
+	})
+}
+
 // query posts one GraphQL document and decodes its data into out. A tolerated field or alias is null where the token may not
 // see it or where it is not there; any other error fails the query, since half an answer must not pass for a whole one.
 func (c *conn) query(ctx context.Context, op, document string, variables map[string]any, out any, may ...string) (r answerInfo, err error) {
-	payload, err := json.Marshal(map[string]any{"query": document, "variables": variables})
-	if err != nil {
-		return r, fmt.Errorf("encode the query: %w", err)
-	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphql, bytes.NewReader(payload))
+	var body bytes.Buffer
+	resp, err := c.send(ctx, http.MethodPost, c.graphql, map[string]any{"query": document, "variables": variables}, &body)
 	if err != nil {
 		return r, c.fail(op, err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "application/json")
-	req.Header.Set("User-Agent", c.rest.UserAgent)
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return r, c.fail(op, err)
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
-		e.Op = op
-		return r, e
 	}
 	r.at = serverTime(resp.Header, c.now)
-	r.missing, err = c.decodeGraph(op, resp, out, may)
+	r.missing, err = c.decodeGraph(op, body.Bytes(), out, may)
 	return r, err
 }
 
 // decodeGraph reads the data of an answer into out, and which of the tolerated parts had errors.
-func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []string) ([]string, error) {
+func (c *conn) decodeGraph(op string, body []byte, out any, tolerated []string) ([]string, error) {
 	var envelope struct {
 		Data   json.RawMessage
 		Errors []graphError
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&envelope); err != nil {
+	if err := json.Unmarshal(body, &envelope); err != nil {
 		return nil, c.unreadable(op, err)
 	}
 	var tree any
@@ -211,7 +220,7 @@ func (c *conn) decodeGraph(op string, resp *http.Response, out any, tolerated []
 		}
 	}
 	if len(envelope.Data) == 0 || string(envelope.Data) == "null" {
-		return nil, &Error{Kind: Unavailable, Op: op, Status: resp.StatusCode, Message: "GitHub answered without data", Fix: fixLater}
+		return nil, &Error{Kind: Unavailable, Op: op, Status: http.StatusOK, Message: "GitHub answered without data", Fix: fixLater}
 	}
 	if err := json.Unmarshal(envelope.Data, out); err != nil {
 		return nil, c.unreadable(op, err)
@@ -239,9 +248,8 @@ func (c *conn) graphFailure(op string, ge graphError) *Error {
 		}
 	case "UNDEFINEDFIELD", "UNDEFINEDTYPE", "ARGUMENTNOTACCEPTED":
 		e.Kind, e.Fix = Outdated, fixOutdated
-	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED":
-		e.Kind, e.Fix = Invalid, ""
-	case "UNPROCESSABLE": // a mutation that was understood
+	case "INVALID_CURSOR_ARGUMENTS", "ARGUMENTLITERALSINCOMPATIBLE", "MAX_NODE_LIMIT_EXCEEDED",
+		"UNPROCESSABLE": // a mutation that was understood
 		e.Kind, e.Fix = Invalid, ""
 	case "RESOURCE_LIMITS_EXCEEDED":
 		e.Kind, e.Message = TooHeavy, strings.TrimSuffix(e.Message, ".")

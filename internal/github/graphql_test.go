@@ -63,8 +63,6 @@ func TestHalfAnswers(t *testing.T) {
 		l := dial(t, Options{}, reply{200, strange, nil})
 		fails(l.read(t, Query{}))(t, Unavailable)
 	}
-	l := dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil})
-	fails(l.read(t, Query{}))(t, NotFound)
 }
 
 func TestAQueryThatIsTooMuchOnce(t *testing.T) {
@@ -207,7 +205,7 @@ func TestAMarkerThatWasEditedAwayIsKnown(t *testing.T) {
 func TestReviews(t *testing.T) {
 	const t1, t2, t3 = "2026-01-01T00:00:01Z", "2026-01-01T00:00:02Z", "2026-01-01T00:00:03Z"
 	review := func(raw string) []model.Comment {
-		var n reviewNode
+		var n saidNode
 		require.NoError(t, json.Unmarshal([]byte(raw), &n))
 		return n.comments()
 	}
@@ -232,7 +230,7 @@ func TestReviews(t *testing.T) {
 
 	r := newReading(Query{}, model.Snapshot{})
 	r.add(said...)
-	r.threads[2] = threadNode{IsResolved: true, DiffSide: "RIGHT"}
+	r.threads[2] = reviewThreadNode{IsResolved: true, DiffSide: "RIGHT"}
 	got := r.comments()
 	require.Len(t, got, 2)
 	for _, c := range got {

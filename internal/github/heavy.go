@@ -11,35 +11,11 @@ const heavyTries = 2
 // too heavy.
 var pageLimits = [...]int{100, 25, 5, 1}
 
-// The queries that have pages, each of which keeps to a size of its own.
-const (
-	pagesOfThread  = "thread"
-	pagesOfReviews = "review threads"
-	pagesOfPulls   = "pull requests"
-	pagesOfIssues  = "issues"
-	pagesOfFacts   = "merge facts"
-	pagesOfOurs    = "our issues"
-	pagesOfRights  = "permissions"
-	pagesOfStates  = "states"
-	pagesOfThreads = "review threads"
-	pagesOfNow     = "pull requests as they are"
-	pagesOfCommits = "pull requests of commits"
-	pagesOfRuns    = "runs on commits"
-	pagesOfTrain   = "merge train"
-
-	pagesOfBranches = "pull requests from branches"
-
-	pagesOfCarChecks = "checks of a car"
-	pagesOfSaid      = "comments"
-	pagesOfEdited    = "changed review comments"
-	pagesOfPosted    = "first texts"
-)
-
 // hasPages is the mark of a query that can be asked for less, in its context.
 type hasPages struct{}
 
-// inPages asks with smaller and smaller pages while the query is too heavy; one of no kind has no pages. step is an index into
-// pageLimits. The error is that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is
+// inPages asks with smaller and smaller pages while the query is too heavy; one of no kind has no pages. Queries of one kind keep to
+// the size that was answered. step is an index into pageLimits. The error is that of the last try: TooHeavy where not even the smallest pages are answered, of which nothing is
 // remembered.
 func (c *conn) inPages(ctx context.Context, kind string, ask func(ctx context.Context, step int) error) error {
 	if kind == "" {

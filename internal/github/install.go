@@ -58,24 +58,15 @@ func (c Setup) OwnVariables(ctx context.Context, repo model.Repo) (map[string]st
 func (c Setup) listed(ctx context.Context, repo model.Repo, kinds ...string) (map[string]string, error) {
 	values := map[string]string{}
 	for _, kind := range kinds {
-		for page, more := 1, true; more; page++ {
-			var found struct {
-				Secrets, Variables []struct{ Name, Value string }
-			}
-			what := strings.TrimPrefix(kind, "organization-")
-			path := fmt.Sprintf("actions/%s?per_page=%d&page=%d", kind, setupPage, page)
-			err := c.read(ctx, fmt.Sprintf("list the %s of %s", what, repo), repo, path, &found)
-			if KindOf(err) == NotFound && what != kind {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			all := append(found.Secrets, found.Variables...)
-			for _, v := range all {
-				values[v.Name] = v.Value
-			}
-			more = len(all) == setupPage
+		what := strings.TrimPrefix(kind, "organization-")
+		op := fmt.Sprintf("list the %s of %s", what, repo)
+		query := url.Values{"per_page": {setupPage}}
+		all, err := listOf[struct{ Name, Value string }](ctx, c.conn, op, repo, "actions/"+kind, query, mostRefPages)
+		if err != nil && !(KindOf(err) == NotFound && what != kind) {
+			return nil, err
+		}
+		for _, v := range all {
+			values[v.Name] = v.Value
 		}
 	}
 	return values, nil
@@ -86,10 +77,7 @@ func namesOf(values map[string]string, err error) (map[string]bool, error) {
 	for name := range values {
 		names[name] = true
 	}
-	if err != nil {
-		return nil, err
-	}
-	return names, nil
+	return names, err
 }
 
 // Delete deletes a label, a secret or a variable, whose kind is the beginning of its address. One that is not there is deleted.
@@ -117,7 +105,7 @@ func (c Setup) HasRef(ctx context.Context, repo model.Repo, ref string) (bool, e
 // HasUser tells whether there is somebody of that name, a person or an App's account.
 // https://docs.github.com/rest/users/users#get-a-user
 func (c Setup) HasUser(ctx context.Context, login string) (bool, error) {
-	err := c.send(ctx, http.MethodGet, "users/"+url.PathEscape(login), nil, nil)
+	_, err := c.send(ctx, http.MethodGet, "users/"+url.PathEscape(login), nil, nil)
 	if err == nil {
 		return true, nil
 	}
@@ -125,7 +113,7 @@ func (c Setup) HasUser(ctx context.Context, login string) (bool, error) {
 }
 
 // setupPage is the size of a page of these lists.
-const setupPage = 30
+const setupPage = "30"
 
 // SetSecret makes a secret or replaces it. Its value is encrypted for the repository before it is sent.
 // https://docs.github.com/rest/actions/secrets#create-or-update-a-repository-secret
@@ -171,7 +159,7 @@ type MadeApp struct {
 func (c Setup) ConvertManifest(ctx context.Context, code string) (MadeApp, error) {
 	const op = "create the App"
 	var made MadeApp
-	if err := c.send(ctx, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made); err != nil {
+	if _, err := c.send(ctx, http.MethodPost, "app-manifests/"+url.PathEscape(code)+"/conversions", nil, &made); err != nil {
 		return made, c.failWrite(op, err)
 	}
 	if made.ID == 0 || made.PEM == "" {

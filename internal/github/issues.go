@@ -55,26 +55,18 @@ func (c Issues) Create(ctx context.Context, repo model.Repo, title, body string)
 // at most 30, among the newest 300 of the repository. What GitHub's own filter calls an App is nowhere said, and
 // viewerDidAuthor is never wrong.
 func (c Issues) Ours(ctx context.Context, repo model.Repo, logins ...string) ([]OurIssue, error) {
-	type data struct {
-		Issues connection[struct {
-			Number           int
-			Title, URL, Body string
-			Closed           bool
-			ViewerDidAuthor  bool
-			Author           *actorNode
-		}]
-	}
-	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: pagesOfOurs}
+	q := question{op: fmt.Sprintf("read our issues of %s", repo), document: documents["ourissues"], repo: repo, pages: "our issues"}
 	var out []OurIssue
 	after := cursor{more: true}
 	for seen := 0; seen < mostIssues && after.more; {
-		got, err := ask[data](ctx, c.conn, q, after.page)
+		got, err := c.ask(ctx, q, after.page)
 		if err != nil {
 			return nil, err
 		}
 		page := got.Repository.Issues
 		for _, n := range page.Nodes {
-			if n.ViewerDidAuthor || slices.ContainsFunc(logins, func(l string) bool { return strings.EqualFold(l, n.Author.actor().Login) }) {
+			isOne := func(login string) bool { return strings.EqualFold(login, n.Author.actor().Login) }
+			if n != nil && (n.ViewerDidAuthor || slices.ContainsFunc(logins, isOne)) {
 				out = append(out, OurIssue{Number: n.Number, URL: n.URL, Body: n.Body, Ours: true, Title: n.Title, Open: !n.Closed})
 			}
 			if len(out) == mostOurIssues {

@@ -61,7 +61,6 @@ func TestAnIssueThatIsRefused(t *testing.T) {
 	assert.Contains(t, e.Fix, "turn on Issues")
 	_, _, err = dial(t, Options{}, reply{201, `{}`, nil}).Issues.Open(t.Context(), widgets, "t", "b")
 	failure(t, err, Unclear)
-	fails(dial(t, Options{}, reply{200, `{"data": {"repository": null}}`, nil}).Issues.Ours(t.Context(), widgets))(t, NotFound)
 	_, _, err = l.Issues.Open(t.Context(), model.Repo{Owner: "a/b"}, "t", "b")
 	failure(t, err, Invalid)
 }

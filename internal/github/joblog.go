@@ -14,32 +14,22 @@ import (
 // https://docs.github.com/rest/actions/workflow-jobs#download-job-logs-for-a-workflow-run
 func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit int64) (text []byte, cut bool, err error) {
 	op := fmt.Sprintf("read the log of job %d of %s", job, repo)
-	if err := checkRepo(repo); err != nil {
-		return nil, false, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
-	}
-	req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job), nil)
-	if err != nil {
-		return nil, false, c.fail(op, err)
+	if err := c.check(op, repo); err != nil {
+		return nil, false, err
 	}
 	t := &tail{limit: int(max(0, min(limit, maxBody)))}
-	resp, err := c.http.Do(req.WithContext(context.WithValue(ctx, tailOnly{}, t)))
-	if err != nil {
-		e := c.fail(op, err)
-		switch {
-		case e.Kind == NotFound || e.Kind == Gone:
-			return nil, false, nil
-		case t.stored && (e.Kind == Forbidden || e.Kind == Unauthorized || e.Kind == Invalid): // the address is good for a minute
-			e.Kind, e.Message, e.Fix = Unavailable, "where GitHub keeps it: "+e.Message, fixLater
-		}
-		return nil, false, e
+	path := fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job)
+	if _, err = c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, path, nil, nil); err == nil {
+		return t.kept, t.cut, nil
 	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		e := refusal(resp.StatusCode, nil, resp.Header, c.line)
-		e.Op = op
-		return nil, false, e
+	e := c.fail(op, err)
+	switch {
+	case e.Kind == NotFound || e.Kind == Gone:
+		return nil, false, nil
+	case t.stored && (e.Kind == Forbidden || e.Kind == Unauthorized || e.Kind == Invalid): // the address is good for a minute
+		e.Kind, e.Message, e.Fix = Unavailable, "where GitHub keeps it: "+e.Message, fixLater
 	}
-	return t.kept, t.cut, nil
+	return nil, false, e
 }
 
 // tailOnly is the mark of a read of which only the end is kept, in its context: a *tail.

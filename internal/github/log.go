@@ -4,10 +4,9 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	gogithub "github.com/google/go-github/v60/github"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -26,42 +25,12 @@ type LogQuery struct {
 // mostSaidPages bounds how much is read, 100 comments a page.
 const mostSaidPages = 100
 
-// listedComment is a comment as REST lists it.
-type listedComment struct {
-	NodeID   string `json:"node_id"`
-	Body     string `json:"body"`
-	IssueURL string `json:"issue_url"` // ends in the number
-}
-
 // Said reads the conversations that q asks for: one call for each 100 comments, and one GraphQL request for each 100 that q wants,
 // which tells who edited them. More than 10,000 comments are Invalid.
 // https://docs.github.com/rest/issues/comments#list-issue-comments-for-a-repository
 func (c Threads) Said(ctx context.Context, q LogQuery) (model.Said, error) {
 	out := model.Said{Comments: map[int][]model.Comment{}}
 	op := fmt.Sprintf("read the comments of %s", q.Repo)
-	listed, err := c.listed(ctx, op, q)
-	if err != nil {
-		return out, err
-	}
-	var ids []string
-	numbers := map[string]int{}
-	for _, one := range listed {
-		number, err := strconv.Atoi(one.IssueURL[strings.LastIndexByte(one.IssueURL, '/')+1:])
-		if err == nil && one.NodeID != "" && q.Want(one.Body) {
-			ids = append(ids, one.NodeID)
-			numbers[one.NodeID] = number
-		}
-	}
-	if len(ids) == 0 {
-		return out, nil
-	}
-	err = askAll(ctx, c.conn, pagesOfSaid, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		return c.saidBy(ctx, op, q, some, numbers, &out)
-	})
-	return out, err
-}
-
-func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedComment, error) {
 	path, query := "issues/comments", url.Values{}
 	if q.Number != 0 {
 		path = fmt.Sprintf("issues/%d/comments", q.Number)
@@ -69,21 +38,32 @@ func (c Threads) listed(ctx context.Context, op string, q LogQuery) ([]listedCom
 	if !q.Since.IsZero() {
 		query.Set("since", q.Since.UTC().Format(time.RFC3339))
 	}
-	pages, err := pagesOf[[]listedComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
+	all, err := listOf[gogithub.IssueComment](ctx, c.conn, op, q.Repo, path, query, mostSaidPages)
+	if err == nil && len(all) == mostSaidPages*pageLimits[0] {
+		err = &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)),
+			Fix: "ask for a shorter time, or for one number"}
+	}
 	if err != nil {
-		return nil, named(err, q.Repo, q.Number)
+		return out, named(err, q.Repo, q.Number)
 	}
-	all := slices.Concat(pages...)
-	if len(pages) == mostSaidPages && len(pages[mostSaidPages-1]) == pageLimits[0] {
-		return nil, &Error{Kind: Invalid, Op: op, Message: fmt.Sprintf("there are more than %d comments", len(all)), Fix: "ask for a shorter time, or for one number"}
+	var ids []string
+	numbers := map[string]int{}
+	for _, one := range all {
+		if number := numberIn(one.GetIssueURL()); number != 0 && one.GetNodeID() != "" && q.Want(one.GetBody()) {
+			ids = append(ids, one.GetNodeID())
+			numbers[one.GetNodeID()] = number
+		}
 	}
-	return all, nil
+	err = askAll(ctx, c.conn, "comments", ids, pageLimits[0], func(ctx context.Context, some []string) error {
+		return c.saidBy(ctx, op, q, some, numbers, &out)
+	})
+	return out, err
 }
 
 // saidBy adds the comments with these ids to out.
 func (c Threads) saidBy(ctx context.Context, op string, q LogQuery, ids []string, numbers map[string]int, out *model.Said) error {
 	ours := question{op: op, document: documents["said"], repo: q.Repo, may: []string{"?nodes"}}
-	data, err := ask[repositoryNode](ctx, c.conn, ours, func(int) map[string]any {
+	data, err := c.ask(ctx, ours, func(int) map[string]any {
 		return map[string]any{"ids": ids, "posted": true}
 	})
 	if err != nil {

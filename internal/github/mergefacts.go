@@ -26,49 +26,12 @@ var factParts = []struct{ alias, name string }{
 	{"past", "users"}, {"below", "users"}, {"fed", "users"},
 }
 
-type mergeFactsNode struct {
-	MergeCommitAllowed, SquashMergeAllowed, RebaseMergeAllowed bool
-	ViewerCanAdminister, DeleteBranchOnMerge                   bool
-	Heads, Bases, Past, Below, Fed                             connection[userNode]
-	PullRequest                                                *mergeNode
-}
-
-type userNode struct {
-	Number              int
-	IsCrossRepository   bool
-	BaseRefName         string
-	CreatedAt, MergedAt time.Time
-}
-
-type mergeNode struct {
-	HeadRefOID  string `json:"headRefOid"`
-	BaseRefOID  string `json:"baseRefOid"`
-	Mergeable   string
-	MergeCommit objectNode
-	Commits     struct{ TotalCount int }
-	BaseRef     struct {
-		Target objectNode
-		Rule   *updateRuleNode
-	}
-	Opinions *connection[*opinionNode]
-	Awaited  connection[struct{ RequestedReviewer struct{ Login, Slug string } }]
-	Checks   *rollupNode // null where there is no check of any kind, or where it is refused
-}
-
 type updateRuleNode struct {
 	ViewerCanPush                bool
 	RequiredStatusCheckContexts  []string
 	RequiredApprovingReviewCount int
 	RequiresLinearHistory        bool
 	RequiresSignatures           bool
-}
-
-type opinionNode struct {
-	Author      *actorNode
-	State       string
-	Commit      objectNode
-	SubmittedAt time.Time
-	URL         string
 }
 
 type contextsNode struct {
@@ -90,46 +53,37 @@ type rollupNode struct{ Contexts contextsNode }
 // "" does not ask. Parts that the token may not see are named in Missing.
 func (c Threads) MergeFacts(ctx context.Context, repo model.Repo, number int, head, base string) (model.MergeFacts, error) {
 	op := fmt.Sprintf("read what a merge of %s#%d needs", repo, number)
-	ours := question{op, documents["mergefacts"], repo, number, pagesOfFacts, []string{"requestedReviewer"}}
+	ours := question{op, documents["mergefacts"], repo, number, "merge facts", []string{"requestedReviewer"}}
 	for _, p := range factParts {
 		ours.may = append(ours.may, p.alias)
 	}
 	r := factsReading{}
-	n, err := c.mergePage(ctx, ours, map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}, &r)
-	if err != nil {
-		return model.MergeFacts{}, err
-	}
-	r.start(n, number)
-	ours.document = documents["mergemore"]
-	for pages := 1; (r.opinions.more || r.checks.more) && r.read < mostChecks && pages < mostPages; pages++ {
-		if _, err := c.mergePage(ctx, ours, r.further(), &r); err != nil {
+	variables := map[string]any{"branch": head, "askBranch": head != "", "base": base, "askBase": base != ""}
+	for page := 1; page == 1 || (r.opinions.more || r.checks.more) && r.read < mostChecks && page <= mostPages; page++ {
+		size := 0
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
+			size = pageLimits[step]
+			variables["page"] = size
+			return variables
+		})
+		if err != nil {
 			return model.MergeFacts{}, err
+		}
+		r.read += size
+		r.refused(data.missing...)
+		if slices.Contains(data.missing, "checks") {
+			r.facts.ChecksHidden = c.checksHidden()
+		}
+		r.take(data.Repository.PullRequest)
+		if page == 1 {
+			r.start(data.Repository, number)
+		}
+		ours.document, variables = documents["mergemore"], map[string]any{
+			"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at),
+			"moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
 		}
 	}
 	return r.told(), nil
-}
-
-// mergePage reads one page of checks and reviews into r.
-func (c Threads) mergePage(ctx context.Context, q question, variables map[string]any, r *factsReading) (*mergeFactsNode, error) {
-	size := 0
-	data, err := ask[mergeFactsNode](ctx, c.conn, q, func(step int) map[string]any {
-		size = pageLimits[step]
-		variables["page"] = size
-		return variables
-	})
-	if err == nil && data.Repository.PullRequest == nil {
-		err = q.absent()
-	}
-	if err != nil {
-		return nil, err
-	}
-	r.read += size
-	r.refused(data.missing)
-	if slices.Contains(data.missing, "checks") {
-		r.facts.ChecksHidden = c.checksHidden()
-	}
-	r.take(data.Repository.PullRequest)
-	return data.Repository, nil
 }
 
 // factsReading gathers the facts from page to page.
@@ -139,7 +93,8 @@ type factsReading struct {
 	read             int // how many checks and reviews each were asked for
 }
 
-func (r *factsReading) refused(aliases []string) {
+// refused notes that parts of an answer are missing, by their aliases.
+func (r *factsReading) refused(aliases ...string) {
 	for _, p := range factParts {
 		if slices.Contains(aliases, p.alias) && !slices.Contains(r.facts.Missing, p.name) {
 			r.facts.Missing = append(r.facts.Missing, p.name)
@@ -148,7 +103,7 @@ func (r *factsReading) refused(aliases []string) {
 }
 
 // start takes what only the first page has.
-func (r *factsReading) start(d *mergeFactsNode, number int) {
+func (r *factsReading) start(d *repositoryNode, number int) {
 	f, n := &r.facts, d.PullRequest
 	f.HeadSHA, f.BaseRecorded, f.Conflicting, f.Commits = n.HeadRefOID, n.BaseRefOID, n.Mergeable == "CONFLICTING", n.Commits.TotalCount
 	for _, asked := range n.Awaited.Nodes {
@@ -164,18 +119,18 @@ func (r *factsReading) start(d *mergeFactsNode, number int) {
 }
 
 // branches takes what other pull requests do with the head branch and the base.
-func (r *factsReading) branches(repository *mergeFactsNode, number int) {
+func (r *factsReading) branches(repository *repositoryNode, number int) {
 	f := &r.facts
 	f.Onto = r.users(repository.Bases, number, false)
 	f.Users = append(r.users(repository.Heads, number, true), f.Onto...)
 	slices.Sort(f.Users)
 	f.Users = slices.Compact(f.Users)
-	if past := repository.Past.Nodes; len(past) > 0 {
+	if past := repository.Past.Nodes; len(past) > 0 && past[0] != nil {
 		f.Past = past[0].Number
 	}
 	f.Fed, f.BaseFed = firstMerge(repository.Past.Nodes), firstMerge(repository.Fed.Nodes)
 	for _, n := range repository.Below.Nodes {
-		if !n.IsCrossRepository && n.Number != 0 {
+		if n != nil && !n.IsCrossRepository {
 			f.Below = model.Merged{Number: n.Number, Base: n.BaseRefName, Opened: n.CreatedAt}
 			break
 		}
@@ -183,9 +138,9 @@ func (r *factsReading) branches(repository *mergeFactsNode, number int) {
 }
 
 // firstMerge is when the first of some pull requests was merged; zero: none was.
-func firstMerge(list []userNode) (first time.Time) {
+func firstMerge(list []*threadNode) (first time.Time) {
 	for _, n := range list {
-		if !n.MergedAt.IsZero() && (first.IsZero() || n.MergedAt.Before(first)) {
+		if n != nil && !n.MergedAt.IsZero() && (first.IsZero() || n.MergedAt.Before(first)) {
 			first = n.MergedAt
 		}
 	}
@@ -197,36 +152,32 @@ func (r *factsReading) rule(rule *updateRuleNode) {
 	f := &r.facts
 	f.RuleKnown, f.PushRefused = true, !rule.ViewerCanPush
 	f.RequiredApprovals, f.RequiredChecks, f.LinearHistory = rule.RequiredApprovingReviewCount, rule.RequiredStatusCheckContexts, rule.RequiresLinearHistory
-	if rule.RequiredApprovingReviewCount > 0 {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandPull, Source: branchProtection})
-	}
-	if rule.RequiresSignatures {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandSignatures, Source: branchProtection})
-	}
-	if len(rule.RequiredStatusCheckContexts) > 0 {
-		f.Demands = append(f.Demands, model.Demand{Kind: model.DemandChecks, Source: branchProtection, Names: rule.RequiredStatusCheckContexts})
-	}
+	var demands classic
+	demands.add(f.RequiredApprovals > 0, model.Demand{Kind: model.DemandPull})
+	demands.add(rule.RequiresSignatures, model.Demand{Kind: model.DemandSignatures})
+	demands.add(len(f.RequiredChecks) > 0, model.Demand{Kind: model.DemandChecks, Names: f.RequiredChecks})
+	f.Demands = demands
 }
 
 // users are the other pull requests of a list; those of forks have a branch of the same name and not this one.
-func (r *factsReading) users(list connection[userNode], number int, heads bool) (out []int) {
+func (r *factsReading) users(list threads, number int, heads bool) (out []int) {
 	for _, n := range list.Nodes {
-		if n.Number != 0 && n.Number != number && !(heads && n.IsCrossRepository) {
+		if n != nil && n.Number != number && !(heads && n.IsCrossRepository) {
 			out = append(out, n.Number)
 		}
 	}
 	if list.PageInfo.HasNextPage {
-		r.refused([]string{"heads"})
+		r.refused("heads")
 	}
 	return out
 }
 
 // take reads a page. What is null in it was refused.
-func (r *factsReading) take(n *mergeNode) {
+func (r *factsReading) take(n *threadNode) {
 	if n.Opinions != nil {
 		for _, o := range n.Opinions.Nodes {
 			if o == nil {
-				r.refused([]string{"opinions"})
+				r.refused("opinions")
 				continue
 			}
 			r.facts.Reviews = append(r.facts.Reviews, o.review())
@@ -238,7 +189,7 @@ func (r *factsReading) take(n *mergeNode) {
 	}
 	for _, o := range n.Checks.Contexts.Nodes {
 		if o == nil || o.Typename == "" {
-			r.refused([]string{"checks"})
+			r.refused("checks")
 			continue
 		}
 		if !o.dropped() {
@@ -251,23 +202,17 @@ func (r *factsReading) take(n *mergeNode) {
 // step goes on to the next page. What is behind a page that has no end is missing.
 func (r *factsReading) step(c *cursor, alias string, p pageInfo) {
 	if !c.next(p) && p.HasNextPage {
-		r.refused([]string{alias})
-	}
-}
-
-func (r *factsReading) further() map[string]any {
-	return map[string]any{
-		"moreOpinions": r.opinions.more, "opinionsAfter": orNull(r.opinions.at), "moreChecks": r.checks.more, "checksAfter": orNull(r.checks.at),
+		r.refused(alias)
 	}
 }
 
 // told gives the facts: the checks that count, in the order of their names.
 func (r *factsReading) told() model.MergeFacts {
 	if r.opinions.more {
-		r.refused([]string{"opinions"})
+		r.refused("opinions")
 	}
 	if r.checks.more {
-		r.refused([]string{"checks"})
+		r.refused("checks")
 	}
 	f := r.facts
 	f.Partial = len(f.Missing) > 0
@@ -276,8 +221,4 @@ func (r *factsReading) told() model.MergeFacts {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.App, b.App))
 	})
 	return f
-}
-
-func (n *opinionNode) review() model.Review {
-	return model.Review{Login: n.Author.actor().Login, State: n.State, URL: n.URL, SHA: n.Commit.OID, At: n.SubmittedAt.UTC()}
 }

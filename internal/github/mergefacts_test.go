@@ -90,10 +90,6 @@ func TestMergeFactsOfConflictsAndMerges(t *testing.T) {
 	assert.True(t, f.Conflicting)
 	assert.False(t, f.RuleKnown || f.Partial || f.PushRefused)
 	assert.Empty(t, f.Checks)
-
-	w.as("octo", "DELETE", "git/refs/heads/agent/7", nil)
-	_, err := c.Threads.MergeFacts(t.Context(), widgets, 99, "", "")
-	assert.Contains(t, failure(t, err, NotFound).Error(), "octo/widgets#99 does not exist")
 }
 
 const bareMerge = `"headRefOid": "h", "baseRefOid": "b", "mergeable": "UNKNOWN", "commits": {"totalCount": 1}, "baseRef": null`

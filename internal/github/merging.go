@@ -29,16 +29,8 @@ func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[
 	if len(numbers) == 1 {
 		op = fmt.Sprintf("look at %s#%d", repo, numbers[0])
 	}
-	type nowNode struct {
-		State, BaseRefName string
-		IsDraft            bool
-		HeadRefOID         string `json:"headRefOid"`
-		MergeCommit        objectNode
-		Title              string
-		Labels             labelNodes
-	}
 	out := map[int]model.PullNow{}
-	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *nowNode) {
+	err := askEach(ctx, c.conn, pullsNow, op, repo, numbers, func(number int, n *threadNode) {
 		now := model.PullNow{State: model.PullState(n.State), HeadSHA: n.HeadRefOID, BaseRef: n.BaseRefName, Draft: n.IsDraft, Title: n.Title, Labels: names(n.Labels)}
 		if now.State == model.PullMerged {
 			now.MergeCommit = n.MergeCommit.OID
@@ -50,18 +42,15 @@ func (c Pulls) AllNow(ctx context.Context, repo model.Repo, numbers []int) (map[
 
 // Await is AwaitAll for one pull request. A number that is not there is NotFound.
 func (c Pulls) Await(ctx context.Context, repo model.Repo, number int, limit time.Duration, done func(model.PullNow) bool) (now model.PullNow, ok bool, err error) {
-	var missing error
 	all, ok, err := c.AwaitAll(ctx, repo, []int{number}, limit, func(all map[int]model.PullNow) bool {
 		now, there := all[number]
-		if !there {
-			missing = question{op: fmt.Sprintf("look at %s#%d", repo, number), repo: repo, number: number}.absent()
-		}
 		return !there || done(now)
 	})
-	if err == nil {
-		err = missing
+	now, there := all[number]
+	if err == nil && !there {
+		err = question{op: fmt.Sprintf("look at %s#%d", repo, number), repo: repo, number: number}.absent()
 	}
-	return all[number], ok && err == nil, err
+	return now, ok && err == nil, err
 }
 
 // AwaitAll looks at pull requests until done says so of all that there are, at once and then after pauses that double from

@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -30,9 +31,6 @@ func (n rightsNode) of(login string) model.Permission {
 // are not asked about.
 func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins []string) (map[string]model.Permission, error) {
 	op := fmt.Sprintf("read the permissions in %s", repo)
-	if err := c.check(op, repo); err != nil {
-		return nil, err
-	}
 	out := map[string]model.Permission{}
 	var people []string
 	for _, login := range logins {
@@ -45,30 +43,22 @@ func (c Repositories) Permissions(ctx context.Context, repo model.Repo, logins [
 			people = append(people, login)
 		}
 	}
-	if err := askAll(ctx, c.conn, rightsOf.pages, people, rightsOf.most, func(ctx context.Context, some []string) error {
-		return c.permissions(ctx, op, repo, some, out)
-	}); err != nil {
+	known := map[string]bool{}
+	err := askEach(ctx, c.conn, rightsOf, op, repo, people, func(login string, n *rightsNode) {
+		key := strings.ToLower(login)
+		out[key], known[key] = n.of(login), true
+	})
+	if err != nil && KindOf(err) != Forbidden {
 		return nil, err
 	}
+	for _, login := range people {
+		if key := strings.ToLower(login); !known[key] {
+			if out[key], err = c.permission(ctx, repo, login); err != nil {
+				return nil, err
+			}
+		}
+	}
 	return out, nil
-}
-
-func (c Repositories) permissions(ctx context.Context, op string, repo model.Repo, logins []string, out map[string]model.Permission) error {
-	all, err := askSome[string, rightsNode](ctx, c.conn, rightsOf, op, repo, logins)
-	if err != nil && KindOf(err) != Forbidden {
-		return err
-	}
-	for i, login := range logins {
-		key := strings.ToLower(login)
-		if all[i] != nil {
-			out[key] = all[i].of(login)
-			continue
-		}
-		if out[key], err = c.permission(ctx, repo, login); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // permission asks REST about one person: role_name tells maintain and triage apart, permission is the role that a custom
@@ -82,8 +72,5 @@ func (c Repositories) permission(ctx context.Context, repo model.Repo, login str
 	if err := c.read(ctx, op, repo, fmt.Sprintf("collaborators/%s/permission", login), &level); err != nil {
 		return model.PermissionNone, unless(err, NotFound) // no such person
 	}
-	if p := model.ParsePermission(level.RoleName); p != model.PermissionNone {
-		return p, nil
-	}
-	return model.ParsePermission(level.Permission), nil
+	return cmp.Or(model.ParsePermission(level.RoleName), model.ParsePermission(level.Permission)), nil
 }

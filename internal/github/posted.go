@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"maps"
 	"slices"
 )
 
@@ -11,7 +12,6 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 		return nil
 	}
 	asked := map[string]said{}
-	var ids []string
 	for key, one := range r.said {
 		if one.Node == "" {
 			continue
@@ -22,23 +22,11 @@ func readPosted(ctx context.Context, c Threads, op string, r *reading) error {
 			r.said[key] = one
 		} else if ask {
 			asked[one.Node] = key
-			ids = append(ids, one.Node)
 		}
 	}
-	slices.Sort(ids)
-	return askAll(ctx, c.conn, pagesOfPosted, ids, pageLimits[0], func(ctx context.Context, some []string) error {
-		var data struct{ Nodes []*saidNode }
-		if _, err := c.query(ctx, op, documents["posted"], map[string]any{"ids": some}, &data, "?nodes", "posted"); err != nil {
-			return err
-		}
-		for _, n := range data.Nodes {
-			if n == nil { // deleted since it was read
-				continue
-			}
-			one := r.said[asked[n.ID]]
-			one.Posted, one.Node = n.firstText().of("", true), ""
-			r.said[asked[n.ID]] = one
-		}
-		return nil
+	return c.byID(ctx, op, "posted", slices.Sorted(maps.Keys(asked)), []string{"?nodes", "posted"}, func(n *saidNode) {
+		one := r.said[asked[n.ID]]
+		one.Posted, one.Node = n.firstText.of("", true), ""
+		r.said[asked[n.ID]] = one
 	})
 }

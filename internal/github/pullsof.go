@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -14,19 +13,10 @@ import (
 // does not have, or that came without any, is not in the map.
 // https://docs.github.com/graphql/reference/objects#commit
 func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.PullRef, error) {
-	type commitNode struct {
-		AssociatedPullRequests *connection[struct {
-			branchPullNode
-			Repository struct{ NameWithOwner string }
-		}]
-	}
 	out := map[string][]model.PullRef{}
 	err := askEach(ctx, c.conn, pullsOfCommits, fmt.Sprintf("read which pull requests commits of %s came with", repo), repo, shas, func(sha string, commit *commitNode) {
-		if commit.AssociatedPullRequests == nil {
-			return
-		}
 		for _, n := range commit.AssociatedPullRequests.Nodes {
-			if n.Number != 0 && strings.EqualFold(n.Repository.NameWithOwner, repo.String()) {
+			if n != nil && n.isIn(repo) {
 				out[sha] = append(out[sha], n.ref())
 			}
 		}
@@ -37,10 +27,9 @@ func (c Pulls) OfCommits(ctx context.Context, repo model.Repo, shas []string) (m
 // FromBranch gives the pull requests of the repository from its own branch of that name, the oldest first: the open ones, or those
 // in the given states. Those of forks are left out.
 func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string, states ...model.PullState) ([]model.PullRef, error) {
-	type data struct{ PullRequests connection[branchPullNode] }
 	op := fmt.Sprintf("read the pull requests from %s in %s", oneLine(branch), repo)
 	q := question{op: op, document: documents["pullsfrom"], repo: repo}
-	got, err := ask[data](ctx, c.conn, q, func(int) map[string]any {
+	got, err := c.ask(ctx, q, func(int) map[string]any {
 		variables := map[string]any{"branch": branch}
 		if len(states) > 0 {
 			variables["states"] = states
@@ -58,7 +47,7 @@ func (c Pulls) FromBranch(ctx context.Context, repo model.Repo, branch string, s
 func (c Pulls) FromBranches(ctx context.Context, repo model.Repo, branches []string) (map[string][]model.PullRef, error) {
 	op := fmt.Sprintf("read the pull requests from %d branches of %s", len(branches), repo)
 	out := map[string][]model.PullRef{}
-	err := askEach(ctx, c.conn, pullsFromEach, op, repo, branches, func(branch string, n *connection[branchPullNode]) {
+	err := askEach(ctx, c.conn, pullsFromEach, op, repo, branches, func(branch string, n *threads) {
 		if own := ownPulls(n.Nodes); len(own) > 0 {
 			out[branch] = own
 		}
@@ -67,9 +56,9 @@ func (c Pulls) FromBranches(ctx context.Context, repo model.Repo, branches []str
 }
 
 // ownPulls are the pull requests that are not of forks.
-func ownPulls(nodes []branchPullNode) (out []model.PullRef) {
+func ownPulls(nodes []*threadNode) (out []model.PullRef) {
 	for _, n := range nodes {
-		if n.Number != 0 && !n.IsCrossRepository {
+		if n != nil && !n.IsCrossRepository {
 			out = append(out, n.ref())
 		}
 	}
@@ -81,15 +70,13 @@ func ownPulls(nodes []branchPullNode) (out []model.PullRef) {
 func (c Pulls) InUse(ctx context.Context, repo model.Repo) (map[string]bool, error) {
 	type side struct{ Ref string }
 	op := fmt.Sprintf("list the open pull requests of %s", repo)
-	pages, err := pagesOf[[]struct{ Head, Base side }](ctx, c.conn, op, repo, "pulls", url.Values{"state": {"open"}}, mostRefPages)
+	all, err := listOf[struct{ Head, Base side }](ctx, c.conn, op, repo, "pulls", url.Values{"state": {"open"}}, mostRefPages)
 	if err != nil {
 		return nil, err
 	}
 	used := map[string]bool{}
-	for _, page := range pages {
-		for _, p := range page {
-			used[p.Head.Ref], used[p.Base.Ref] = true, true
-		}
+	for _, p := range all {
+		used[p.Head.Ref], used[p.Base.Ref] = true, true
 	}
 	return used, nil
 }

@@ -22,11 +22,7 @@ type Pusher struct {
 // hold for it. What GitHub does not show is left out.
 func (c Repositories) PushDemands(ctx context.Context, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
 	op := fmt.Sprintf("read the rules of branch %s of %s", branch, repo)
-	rules, err := c.rules(ctx, repo, branch, ruleKinds)
-	if err != nil && !hides(err) { // an older server has none
-		return nil, c.fail(op, err)
-	}
-	rules, err = binding(ctx, c, op, repo, rules)
+	rules, err := c.binding(ctx, op, repo, branch, ruleKinds)
 	if err != nil || who.RuleKnown {
 		return rules, err
 	}
@@ -46,72 +42,59 @@ var headKinds = map[string]model.DemandKind{
 // https://docs.github.com/rest/branches/branches#list-branches has it that rulesets protect a branch, too
 func (c Repositories) HeadDemands(ctx context.Context, repo model.Repo, branch string) ([]model.Demand, error) {
 	op := fmt.Sprintf("read what protects branch %s of %s", oneLine(branch), repo)
-	seen, err := c.branch(ctx, repo, branch)
+	seen, err := c.branch(ctx, op, repo, branch)
 	switch {
-	case err != nil && !hides(err):
-		return nil, c.fail(op, err)
 	case err != nil || !seen.Protected:
-		return []model.Demand{}, nil
+		return []model.Demand{}, unlessHidden(err)
 	case seen.Protection.Enabled:
 		return []model.Demand{{Kind: model.DemandForce, Source: branchProtection}}, nil
 	}
-	rules, err := c.rules(ctx, repo, branch, headKinds)
-	if err != nil && !hides(err) {
-		return nil, c.fail(op, err)
-	}
-	rules, err = binding(ctx, c, op, repo, rules)
+	rules, err := c.binding(ctx, op, repo, branch, headKinds)
 	return append([]model.Demand{}, rules...), err
 }
 
-// hides reports whether GitHub does not show something to this token, or does not have it.
-func hides(err error) bool { return KindOf(err) == Forbidden || KindOf(err) == NotFound }
+// unlessHidden is err, or nil where GitHub does not show something to this token, or does not have it.
+func unlessHidden(err error) error { return unless(err, Forbidden, NotFound) }
 
-// binding are the demands of rulesets that this token may not bypass. Where an older server does not tell, it may not.
+// binding are the demands of rulesets that this token may not bypass. An older server has none, or does not tell who may.
 // https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
-func binding(ctx context.Context, c Repositories, op string, repo model.Repo, rules []model.Demand) ([]model.Demand, error) {
-	passes := map[int64]bool{}
-	var out []model.Demand
-	for _, d := range rules {
-		pass, asked := passes[d.Ruleset]
-		if !asked {
-			var node struct {
-				Bypass string `json:"current_user_can_bypass"`
-			}
-			err := c.read(ctx, op, repo, fmt.Sprintf("rulesets/%d", d.Ruleset), &node)
-			if err != nil && !hides(err) {
-				return nil, err
-			}
-			pass = node.Bypass == "always" || node.Bypass == "exempt"
-			passes[d.Ruleset] = pass
-		}
-		if !pass {
-			out = append(out, d)
-		}
+func (c Repositories) binding(ctx context.Context, op string, repo model.Repo, branch string, kinds map[string]model.DemandKind) ([]model.Demand, error) {
+	rules, err := c.rules(ctx, op, repo, branch, kinds)
+	if err != nil {
+		return nil, unlessHidden(err)
 	}
-	return out, nil
+	passes := map[int64]bool{}
+	for _, d := range rules {
+		if _, asked := passes[d.Ruleset]; asked {
+			continue
+		}
+		var node struct {
+			Bypass string `json:"current_user_can_bypass"`
+		}
+		if err := unlessHidden(c.read(ctx, op, repo, fmt.Sprintf("rulesets/%d", d.Ruleset), &node)); err != nil {
+			return nil, err
+		}
+		passes[d.Ruleset] = node.Bypass == "always" || node.Bypass == "exempt"
+	}
+	return slices.DeleteFunc(rules, func(d model.Demand) bool { return passes[d.Ruleset] }), nil
 }
 
 // protects are the demands of branch protection that hold for a push. Only administrators see all of it, and only for them it
 // may not hold.
 func (c Repositories) protects(ctx context.Context, op string, repo model.Repo, branch string, who Pusher) ([]model.Demand, error) {
-	seen, err := c.branch(ctx, repo, branch)
-	switch {
-	case err != nil && hides(err):
-		return nil, nil
-	case err != nil:
-		return nil, c.fail(op, err)
-	case !seen.Protected:
-		return nil, nil
+	seen, err := c.branch(ctx, op, repo, branch)
+	if err != nil || !seen.Protected {
+		return nil, unlessHidden(err)
 	}
 	if who.Administers {
-		protection, err := c.protection(ctx, repo, branch)
+		protection, err := c.protection(ctx, op, repo, branch)
 		switch {
 		case err == nil && (protection == nil || protection.EnforceAdmins == nil || !protection.EnforceAdmins.Enabled):
 			return nil, nil
 		case err == nil:
 			return slices.DeleteFunc(protectionDemands(protection), func(d model.Demand) bool { return lets(d, who.Login) }), nil
-		case !hides(err):
-			return nil, c.fail(op, err)
+		case unlessHidden(err) != nil:
+			return nil, err
 		}
 	}
 	checks := seen.Protection.Checks

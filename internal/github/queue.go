@@ -8,17 +8,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-type queueNode struct {
-	ID                  string
-	State               string
-	HeadRefOID          string `json:"headRefOid"`
-	IsMergeQueueEnabled bool
-	MergeQueueEntry     *struct {
-		ID, State string
-		Position  int
-		Enqueuer  *actorNode
-	}
-	TimelineItems connection[*queueExitNode]
+type queueEntryNode struct {
+	State    string
+	Position int
+	Enqueuer *actorNode
 }
 
 type queueExitNode struct {
@@ -32,19 +25,16 @@ type queueExitNode struct {
 func (c Threads) Queue(ctx context.Context, repo model.Repo, number int) (model.QueueView, error) {
 	op := fmt.Sprintf("read the merge queue entry of %s#%d", repo, number)
 	q := question{op, documents["queue"], repo, number, "", []string{"statusCheckRollup"}}
-	data, err := ask[struct{ PullRequest *queueNode }](ctx, c.conn, q, func(int) map[string]any {
+	data, err := c.ask(ctx, q, func(int) map[string]any {
 		return map[string]any{"page": mostCarChecks}
 	})
-	if err == nil && data.Repository.PullRequest == nil {
-		err = q.absent()
-	}
 	if err != nil {
 		return model.QueueView{}, err
 	}
-	return data.Repository.PullRequest.view(), nil
+	return data.Repository.PullRequest.queueView(), nil
 }
 
-func (n *queueNode) view() model.QueueView {
+func (n *threadNode) queueView() model.QueueView {
 	v := model.QueueView{Node: n.ID, State: model.PullState(n.State), HeadSHA: n.HeadRefOID, Enabled: n.IsMergeQueueEnabled}
 	if e := n.MergeQueueEntry; e != nil {
 		v.Entry = &model.QueueEntry{State: e.State, Position: e.Position, By: e.Enqueuer.actor()}
@@ -83,7 +73,7 @@ func (c *conn) mutate(ctx context.Context, op string, repo model.Repo, document 
 	}
 	var data map[string]any
 	_, err := c.query(context.WithValue(ctx, mutates{}, true), op, document, variables, &data)
-	if e, ok := err.(*Error); ok && e.Status == http.StatusOK && (e.Kind == Unavailable || e.Kind == TooHeavy) {
+	if e, ok := err.(*Error); ok && (e.Status == http.StatusOK || e.Err != nil) && (e.Kind == Unavailable || e.Kind == TooHeavy) {
 		e.Kind, e.Fix = Unclear, ""
 	}
 	return err

@@ -20,14 +20,14 @@ type reading struct {
 	said         map[said]model.Comment
 	mark         model.Mark // what was settled at the end
 	// threads holds side and resolution by the id of a thread's first comment.
-	threads map[int64]threadNode
+	threads map[int64]reviewThreadNode
 
 	conversation, reviews, threadPages cursor
 	// threadsDue is how many threads are still to be read by requests of their own, and hasLines says that comments on lines were read.
 	threadsDue int
 	hasLines   bool
 	// long are reviews with more comments than were read.
-	long []longReview
+	long []*saidNode
 }
 
 // said names one comment: ids of different kinds may coincide.
@@ -43,18 +43,9 @@ type cursor struct {
 	oldest time.Time // nothing beyond it is newer; the zero time where nothing was read
 }
 
-type longReview struct {
-	node, after string
-	submitted   time.Time
-	id          int64
-}
-
 func newReading(q Query, of model.Snapshot) *reading {
-	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]threadNode{}}
+	return &reading{q: q, of: of, said: map[said]model.Comment{}, threads: map[int64]reviewThreadNode{}}
 }
-
-// more tells whether anything was left unread.
-func (r *reading) more() bool { return r.conversation.more || r.reviews.more || len(r.long) > 0 }
 
 // comments are all that were read, each once, oldest first, with what their threads say about them.
 func (r *reading) comments() []model.Comment {
@@ -62,10 +53,7 @@ func (r *reading) comments() []model.Comment {
 	for _, c := range r.said {
 		if c.Kind == model.KindReview {
 			if t, ok := r.threads[c.Thread()]; ok {
-				c.Resolved, c.ThreadNode = t.IsResolved, t.ID
-				if t.ResolvedBy != nil {
-					c.ResolvedBy = t.ResolvedBy.Login
-				}
+				c.Resolved, c.ThreadNode, c.ResolvedBy = t.IsResolved, t.ID, t.ResolvedBy.Login
 				if t.DiffSide != "" {
 					c.Side, c.StartSide = t.DiffSide, t.StartDiffSide
 				}
@@ -81,7 +69,7 @@ func (r *reading) comments() []model.Comment {
 
 // tell puts what was read into the snapshot.
 func (r *reading) tell(snap *model.Snapshot) {
-	snap.Comments, snap.CommentsComplete = r.comments(), !r.more()
+	snap.Comments, snap.CommentsComplete = r.comments(), !r.conversation.more && !r.reviews.more && len(r.long) == 0
 	if r.conversation.more {
 		snap.Floor = r.lowest.UpdatedAt
 	}
@@ -90,12 +78,12 @@ func (r *reading) tell(snap *model.Snapshot) {
 		snap.ReviewFloor = r.oldestReview
 	}
 	for _, l := range r.long {
-		snap.LongReviews = append(snap.LongReviews, l.id)
+		snap.LongReviews = append(snap.LongReviews, l.id())
 	}
 }
 
 // take adds a page. asked is nil for the first one, which asks for everything.
-func (r *reading) take(n *pullNode, asked *pageRequest) {
+func (r *reading) take(n *threadNode, asked *pageRequest) {
 	if asked == nil || asked.comments {
 		r.conversation.next(n.Comments.PageInfo)
 		for _, node := range n.Comments.Nodes {
@@ -108,17 +96,16 @@ func (r *reading) take(n *pullNode, asked *pageRequest) {
 		r.reviews.back(n.Reviews.PageInfo)
 		for i, review := range n.Reviews.Nodes {
 			if i == 0 {
-				r.reviews.oldest, r.oldestReview = review.CreatedAt, int64(review.FullDatabaseID)
+				r.reviews.oldest, r.oldestReview = review.CreatedAt, review.id()
 			}
-			r.add(review.comments()...)
-			r.lengthen(review)
+			r.takeReview(&review)
 		}
 	}
 	if asked == nil || asked.threads {
 		r.threadPages.back(n.ReviewThreads.PageInfo)
 		for _, t := range n.ReviewThreads.Nodes {
 			if len(t.Comments.Nodes) > 0 {
-				r.threads[int64(t.Comments.Nodes[0].FullDatabaseID)] = t
+				r.threads[t.Comments.Nodes[0].id()] = t
 			}
 		}
 	}
@@ -142,10 +129,11 @@ func (c *cursor) page(step int) map[string]any {
 	return map[string]any{"page": pageLimits[step], "after": orNull(c.at)}
 }
 
-// lengthen remembers a review whose comments go on beyond the page.
-func (r *reading) lengthen(review reviewNode) {
+// takeReview adds a review, and remembers one whose comments go on beyond the page.
+func (r *reading) takeReview(review *saidNode) {
+	r.add(review.comments()...)
 	if p := review.Comments.PageInfo; p.HasNextPage && p.EndCursor != "" && review.ReviewState != "PENDING" {
-		r.long = append(r.long, longReview{review.ID, p.EndCursor, review.submitted(), int64(review.FullDatabaseID)})
+		r.long = append(r.long, review)
 	}
 }
 
@@ -165,26 +153,11 @@ func (r *reading) add(comments ...model.Comment) {
 	}
 }
 
-// foreignNode is what node(id:) gave: a comment of any kind, which counts only when it belongs to this number.
-type foreignNode struct {
-	Typename string `json:"__typename"`
-	reviewCommentNode
-	ReviewState       string
-	SubmittedAt       time.Time
-	Comments          connection[reviewCommentNode]
-	ConversationOf    *numberNode // of a comment in the conversation: null on an issue
-	PullRequest       *numberNode // of the other kinds
-	Repository        struct{ NameWithOwner string }
-	PullRequestReview *reviewNode // without its comments, and with its text where that was asked for
-}
-
-type numberNode struct{ Number int }
-
-// of tells whether the comment belongs to the number that q is about. Of a comment on an issue only the address says so:
-// https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a comment
-// on a pull request, and which may not be null.
-func (n *foreignNode) of(q Query) bool {
-	if n == nil || !strings.EqualFold(n.Repository.NameWithOwner, q.Repo.String()) {
+// of reports whether a comment that was asked for by its id belongs to the number that q is about. Of a comment on an issue only the
+// address says so: https://HOST/OWNER/NAME/issues/7#issuecomment-5. It has a field issue, too, of which nobody says what it is for a
+// comment on a pull request, and which may not be null.
+func (n *saidNode) of(q Query) bool {
+	if n == nil || !n.isIn(q.Repo) {
 		return false
 	}
 	if pull := cmp.Or(n.PullRequest, n.ConversationOf); pull != nil {
@@ -193,28 +166,20 @@ func (n *foreignNode) of(q Query) bool {
 	return n.Typename == "IssueComment" && strings.Contains(n.URL, fmt.Sprintf("/issues/%d#", q.Number))
 }
 
-// review is the node as a review.
-func (n *foreignNode) review() reviewNode {
-	return reviewNode{n.saidNode, n.ReviewState, n.SubmittedAt, n.Comments}
-}
-
-func (r *reading) takeNode(n *foreignNode) {
+// takeNode adds a comment that was asked for by its id.
+func (r *reading) takeNode(n *saidNode) {
 	if !n.of(r.q) {
 		return
 	}
 	switch n.Typename {
 	case "IssueComment":
-		r.add(n.saidNode.comment(model.KindIssue))
+		r.add(n.comment(model.KindIssue))
 	case "PullRequestReview":
-		r.add(n.review().comments()...)
-		r.lengthen(n.review())
+		r.takeReview(n)
 	case "PullRequestReviewComment":
-		var review reviewNode
-		if n.PullRequestReview != nil {
-			review = *n.PullRequestReview
-			r.add(review.comments()...)
-		}
-		if c, ok := n.reviewCommentNode.comment(review.idNode, review.submitted()); ok {
+		review := cmp.Or(n.PullRequestReview, &saidNode{})
+		r.add(review.comments()...)
+		if c, ok := n.onLines(review); ok {
 			r.add(c)
 		}
 	}
@@ -223,13 +188,13 @@ func (r *reading) takeNode(n *foreignNode) {
 // pageRequest is what the next request has to ask for.
 type pageRequest struct {
 	comments, reviews, threads bool
-	review                     longReview
+	review                     *saidNode // of which further comments are wanted
 }
 
 // unplaced reports whether a thread that was not read yet has a comment on several lines. Only threads tell the side of the first.
-func (r *reading) unplaced(mark model.Mark) bool {
+func (r *reading) unplaced() bool {
 	for _, c := range r.said {
-		if _, read := r.threads[c.Thread()]; !read && c.OriginalStartLine != 0 && !mark.Settles(c) {
+		if _, read := r.threads[c.Thread()]; !read && c.OriginalStartLine != 0 && !r.mark.Settles(c) {
 			return r.threadPages.more
 		}
 	}
@@ -239,26 +204,25 @@ func (r *reading) unplaced(mark model.Mark) bool {
 // next decides what is still wanted: what may hold something that was updated at or after the settled time. Threads only
 // come along with reviews, since they add to what was read and hide nothing, and for comments on several lines.
 func (r *reading) next() (pageRequest, bool) {
-	var mark model.Mark
+	r.mark = model.Mark{}
 	if r.q.Settled != nil {
-		if m, ok := r.q.Settled(r.of, r.comments()); ok {
-			mark = m
+		if mark, ok := r.q.Settled(r.of, r.comments()); ok {
+			r.mark = mark
 		}
 	}
-	r.mark = mark
 	p := pageRequest{
-		comments: r.conversation.more && !mark.Settles(r.lowest),
-		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(mark.At)),
+		comments: r.conversation.more && !r.mark.Settles(r.lowest),
+		reviews:  r.reviews.more && (r.q.Reviews || !r.reviews.oldest.Before(r.mark.At)),
 	}
-	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews) || r.unplaced(mark)
+	p.threads = r.threadPages.more && (p.reviews || r.q.Reviews) || r.unplaced()
 	for i, l := range r.long {
-		if r.q.Reviews || !l.submitted.Before(mark.At) {
+		if r.q.Reviews || !l.submitted().Before(r.mark.At) {
 			p.review = l
 			r.long = append(r.long[:i:i], r.long[i+1:]...)
 			break
 		}
 	}
-	return p, p.comments || p.reviews || p.threads || p.review.node != ""
+	return p, p.comments || p.reviews || p.threads || p.review != nil
 }
 
 // readOn reads page after page until the rest is settled, and then what changed beyond that and first texts.
@@ -273,14 +237,14 @@ func (c Threads) readOn(ctx context.Context, op string, r *reading) error {
 			if err := readEdited(ctx, c, op, r); err != nil {
 				return err
 			}
-			edited, ok = true, r.unplaced(r.mark)
+			edited, ok = true, r.unplaced()
 			p.threads = ok
 		}
 		if !ok {
 			return readPosted(ctx, c, op, r)
 		}
 		asksThreads := p.threads
-		if err := c.page(ctx, op, r, &p, pagesOfThread, func(step int) pageSize {
+		if err := c.page(ctx, op, r, &p, "thread", func(step int) pageSize {
 			p.threads = asksThreads && step == 0
 			return pageSizes[step]
 		}); err != nil {
@@ -300,7 +264,7 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 	}
 	for r.threadsDue > 0 && r.threadPages.more {
 		size := pageSize{reviews: 1}
-		if err := c.page(ctx, op, r, &pageRequest{threads: true}, pagesOfReviews, func(step int) pageSize {
+		if err := c.page(ctx, op, r, &pageRequest{threads: true}, "review threads", func(step int) pageSize {
 			size.page = min(r.threadsDue, pageLimits[step])
 			return size
 		}); err != nil {
@@ -315,28 +279,23 @@ func (c Threads) readThreads(ctx context.Context, op string, r *reading) error {
 // page reads one page of what the request names when sized has chosen its size.
 func (c Threads) page(ctx context.Context, op string, r *reading, p *pageRequest, pages string, sized func(int) pageSize) error {
 	ours := question{op, documents["page"], r.q.Repo, r.q.Number, pages, tolerated}
-	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
+	review := cmp.Or(p.review, &saidNode{})
+	data, err := c.ask(ctx, ours, func(step int) map[string]any {
 		size := sized(step)
 		return map[string]any{
 			"page": size.page, "reviews": size.reviews, "posted": true,
 			"moreComments": p.comments, "commentsAfter": orNull(r.conversation.at),
 			"moreReviews": p.reviews, "reviewsBefore": orNull(r.reviews.at),
 			"moreThreads": p.threads, "threadsBefore": orNull(r.threadPages.at),
-			"moreOfReview": p.review.node != "", "review": p.review.node, "reviewAfter": orNull(p.review.after),
+			"moreOfReview": p.review != nil, "review": review.ID, "reviewAfter": orNull(review.Comments.PageInfo.EndCursor),
 		}
 	})
-	if err == nil && data.Repository.IssueOrPullRequest == nil {
-		err = ours.absent()
-	}
 	if err != nil {
 		return err
 	}
 	r.take(data.Repository.IssueOrPullRequest, p)
 	if data.Node != nil {
-		review := data.Node.review()
-		review.Body = "" // only its further comments were asked for
-		r.add(review.comments()...)
-		r.lengthen(review)
+		r.takeReview(data.Node) // only its further comments were asked for
 	}
 	return nil
 }

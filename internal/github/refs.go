@@ -7,18 +7,13 @@ import (
 	"net/url"
 	"strings"
 
+	gogithub "github.com/google/go-github/v60/github"
+
 	"github.com/mergexo/mergexo/internal/model"
 )
 
 // mostRefPages bounds a list of refs, which GitHub so far gives whole: 10,000 refs where it does not.
 const mostRefPages = 100
-
-type refNode struct {
-	Ref    string `json:"ref"`
-	Object struct {
-		SHA string `json:"sha"`
-	} `json:"object"`
-}
 
 // refAddress is the part of an address that names a ref, or the beginning of its name: without refs/, and escaped.
 func refAddress(name string) (string, error) {
@@ -46,7 +41,7 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Op: op, Message: c.line(err.Error())}
 	}
-	pages, err := pagesOf[[]refNode](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
+	all, err := listOf[gogithub.Reference](ctx, c.conn, op, repo, "git/matching-refs/"+address, url.Values{}, mostRefPages)
 	if e, ok := err.(*Error); ok && e.Status == http.StatusConflict { // "Git Repository is empty."
 		return nil, nil
 	}
@@ -54,11 +49,9 @@ func (c Refs) List(ctx context.Context, repo model.Repo, prefix string) ([]model
 		return nil, unless(err, NotFound)
 	}
 	var out []model.Ref
-	for _, page := range pages {
-		for _, n := range page {
-			if strings.HasPrefix(n.Ref, prefix) {
-				out = append(out, model.Ref{Name: n.Ref, SHA: n.Object.SHA})
-			}
+	for _, n := range all {
+		if strings.HasPrefix(n.GetRef(), prefix) {
+			out = append(out, model.Ref{Name: n.GetRef(), SHA: n.GetObject().GetSHA()})
 		}
 	}
 	return out, nil
@@ -71,19 +64,19 @@ func (c Refs) Create(ctx context.Context, repo model.Repo, name, sha string) err
 	op := fmt.Sprintf("create %s at %s in %s", oneLine(name), short(sha), repo)
 	err := c.write(ctx, op, repo, http.MethodPost, "git/refs", map[string]string{"ref": name, "sha": sha}, nil)
 	if e, ok := err.(*Error); ok && e.Status == http.StatusUnprocessableEntity {
-		return c.refused(ctx, repo, name, sha, e)
+		return c.notCreated(ctx, repo, name, sha, e)
 	}
 	return err
 }
 
-// refused looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
+// notCreated looks at the ref that GitHub did not create. Its words are no help: one that exists is refused in more than one
 // wording (https://github.com/github/rest-api-description/issues/4887).
-func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e *Error) error {
+func (c Refs) notCreated(ctx context.Context, repo model.Repo, name, sha string, e *Error) error {
 	address, err := refAddress(name)
 	if err != nil {
 		return e // no name of a ref
 	}
-	var there refNode
+	var there gogithub.Reference
 	switch err := c.read(ctx, e.Op, repo, "git/ref/"+address, &there); {
 	case KindOf(err) == NotFound:
 		e.Message = "GitHub refused it, and the ref does not exist: " + e.Message
@@ -92,10 +85,10 @@ func (c Refs) refused(ctx context.Context, repo model.Repo, name, sha string, e 
 		read := c.fail(e.Op, err)
 		read.Message = fmt.Sprintf("GitHub refused it (%s), and whether it exists could not be read: %s", e.Message, read.Message)
 		return read
-	case there.Object.SHA == sha && there.Ref == name:
+	case there.GetObject().GetSHA() == sha && there.GetRef() == name:
 		return nil
 	}
-	e.Kind, e.Message = RefExists, "it exists already, at "+short(there.Object.SHA)
+	e.Kind, e.Message = RefExists, "it exists already, at "+short(there.GetObject().GetSHA())
 	return e
 }
 

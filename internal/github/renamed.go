@@ -15,7 +15,7 @@ func (c Repositories) NameNow(ctx context.Context, repo model.Repo) (string, err
 		return "", nil //nolint:nilerr // no repository has such a name
 	}
 	q := question{op: op, document: documents["renamed"], repo: repo}
-	data, err := ask[struct{ NameWithOwner string }](ctx, c.conn, q, func(int) map[string]any { return nil })
+	data, err := c.ask(ctx, q, func(int) map[string]any { return nil })
 	if err != nil {
 		return "", unless(err, NotFound, Forbidden)
 	}

@@ -1,8 +1,11 @@
 package github
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -29,24 +32,14 @@ func (c Actions) Run(ctx context.Context, repo model.Repo, id int64) (model.RunS
 // https://docs.github.com/rest/issues/comments#create-an-issue-comment
 func (c Comments) Create(ctx context.Context, repo model.Repo, number int, body string) (model.Comment, error) {
 	op := fmt.Sprintf("comment on %s#%d", repo, number)
-	var made gogithub.IssueComment
-	if err := c.write(ctx, op, repo, http.MethodPost, fmt.Sprintf("issues/%d/comments", number), text{body}, &made); err != nil {
-		return model.Comment{}, err
-	}
-	if made.GetID() == 0 {
-		return model.Comment{}, unreadableWrite(op, "comment")
-	}
-	return model.Comment{
-		Kind: model.KindIssue, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
-		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true, Posted: made.GetBody(),
-	}, nil
+	return c.post(ctx, op, repo, model.KindIssue, fmt.Sprintf("issues/%d/comments", number), body)
 }
 
 // Edit replaces the body of a comment in the conversation. NotFound and Gone mean that somebody deleted it.
 // https://docs.github.com/rest/issues/comments#update-an-issue-comment
 func (c Comments) Edit(ctx context.Context, repo model.Repo, id int64, body string) error {
 	op := fmt.Sprintf("edit comment %d of %s", id, repo)
-	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text{body}, nil)
+	return c.write(ctx, op, repo, http.MethodPatch, fmt.Sprintf("issues/comments/%d", id), text(body), nil)
 }
 
 // Delete deletes a comment in the conversation. One that is gone already is deleted.
@@ -61,16 +54,20 @@ func (c Comments) Delete(ctx context.Context, repo model.Repo, id int64) error {
 // older form of this call. https://docs.github.com/rest/pulls/comments#create-a-reply-for-a-review-comment
 func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread int64, body string) (model.Comment, error) {
 	op := fmt.Sprintf("reply to review comment %d of %s#%d", thread, repo, number)
+	return c.post(ctx, op, repo, model.KindReview, fmt.Sprintf("pulls/%d/comments/%d/replies", number, thread), body)
+}
+
+// post posts a comment. One in the conversation has no place in the files.
+func (c Comments) post(ctx context.Context, op string, repo model.Repo, kind model.Kind, path, body string) (model.Comment, error) {
 	var made gogithub.PullRequestComment
-	path := fmt.Sprintf("pulls/%d/comments/%d/replies", number, thread)
-	if err := c.write(ctx, op, repo, http.MethodPost, path, text{body}, &made); err != nil {
+	if err := c.write(ctx, op, repo, http.MethodPost, path, text(body), &made); err != nil {
 		return model.Comment{}, err
 	}
 	if made.GetID() == 0 {
 		return model.Comment{}, unreadableWrite(op, "comment")
 	}
 	return model.Comment{
-		Kind: model.KindReview, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
+		Kind: kind, ID: made.GetID(), Author: restActor(made.GetUser()), Association: made.GetAuthorAssociation(),
 		Body: made.GetBody(), URL: made.GetHTMLURL(), CreatedAt: made.GetCreatedAt().UTC(), UpdatedAt: made.GetUpdatedAt().UTC(), Ours: true, Posted: made.GetBody(),
 		Path: made.GetPath(), DiffHunk: made.GetDiffHunk(),
 		Lines:     model.Lines{Line: made.GetLine(), Side: made.GetSide(), StartLine: made.GetStartLine(), StartSide: made.GetStartSide()},
@@ -79,9 +76,7 @@ func (c Comments) Reply(ctx context.Context, repo model.Repo, number int, thread
 }
 
 // text is the body of a request that sends a text.
-type text struct {
-	Body string `json:"body"`
-}
+func text(body string) map[string]string { return map[string]string{"body": body} }
 
 // check refuses a name that would bend a request's path.
 func (c *conn) check(op string, repo model.Repo) error {
@@ -103,13 +98,16 @@ func (c *conn) mayWrite(ctx context.Context, op string, repo model.Repo) error {
 }
 
 // send sends a request to an address and reads the answer into into; nil: it is not read.
-func (c *conn) send(ctx context.Context, method, path string, body, into any) error {
+func (c *conn) send(ctx context.Context, method, path string, body, into any) (*gogithub.Response, error) {
 	req, err := c.rest.NewRequest(method, path, body)
 	if err != nil {
-		return &Error{Kind: Invalid, Message: c.line(err.Error())}
+		return nil, &Error{Kind: Invalid, Message: c.line(err.Error())}
 	}
-	_, err = c.rest.Do(ctx, req, into)
-	return err
+	resp, err := c.rest.Do(ctx, req, into)
+	if accepted := (*gogithub.AcceptedError)(nil); errors.As(err, &accepted) { // 202: it is being done
+		err = nil
+	}
+	return resp, err
 }
 
 // read reads an address below a repository.
@@ -117,32 +115,47 @@ func (c *conn) read(ctx context.Context, op string, repo model.Repo, path string
 	if err := c.check(op, repo); err != nil {
 		return err
 	}
-	if err := c.send(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s", repo, path), nil, into); err != nil {
+	if _, err := c.send(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s", repo, path), nil, into); err != nil {
 		return c.fail(op, err)
 	}
 	return nil
 }
 
-// pagesOf reads the pages of a list below a repository, of a hundred entries each: all of them, or the first most.
-func pagesOf[P any](ctx context.Context, c *conn, op string, repo model.Repo, path string, query url.Values, most int) (all []P, _ error) {
+// listOf reads a list below a repository, by pages of a hundred entries where the query has no size of its own: all of them, or
+// the first most.
+func listOf[T any](ctx context.Context, c *conn, op string, repo model.Repo, path string, query url.Values, most int) (all []T, _ error) {
 	if err := c.check(op, repo); err != nil {
 		return nil, err
 	}
-	query.Set("per_page", "100")
-	for next := 1; next != 0 && len(all) < most; {
+	query.Set("per_page", cmp.Or(query.Get("per_page"), "100"))
+	for next := 1; next != 0 && most > 0; most-- {
 		query.Set("page", fmt.Sprint(next))
-		var page P
-		req, err := c.rest.NewRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s?%s", repo, path, query.Encode()), nil)
+		var some page[T]
+		resp, err := c.send(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s?%s", repo, path, query.Encode()), nil, &some)
 		if err != nil {
 			return nil, c.fail(op, err)
 		}
-		resp, err := c.rest.Do(ctx, req, &page)
-		if err != nil {
-			return nil, c.fail(op, err)
-		}
-		all, next = append(all, page), resp.NextPage
+		all, next = append(all, some...), resp.NextPage
 	}
 	return all, nil
+}
+
+// page is a page of a list, which GitHub sends as it is or as the one list in an object.
+type page[T any] []T
+
+// UnmarshalJSON reads either.
+func (p *page[T]) UnmarshalJSON(text []byte) error {
+	if !bytes.HasPrefix(text, []byte("{")) {
+		return json.Unmarshal(text, (*[]T)(p))
+	}
+	var fields map[string]json.RawMessage
+	err := json.Unmarshal(text, &fields)
+	for _, field := range fields {
+		if bytes.HasPrefix(field, []byte("[")) {
+			err = json.Unmarshal(field, (*[]T)(p))
+		}
+	}
+	return err
 }
 
 // write sends a write to an address below a repository, and reads the answer into into; nil: it is not read. Unclear means that
@@ -151,7 +164,7 @@ func (c *conn) write(ctx context.Context, op string, repo model.Repo, method, pa
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}
-	if err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, into); err != nil {
+	if _, err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, into); err != nil {
 		return c.failWrite(op, err)
 	}
 	return nil

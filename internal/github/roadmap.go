@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
 
@@ -43,66 +42,21 @@ type ItemIssue struct {
 	CreatedAt     time.Time
 }
 
-type itemNode struct {
-	Number int
-	idNode
-	Title, Body, State, StateReason string
-	CreatedAt                       time.Time
-	ViewerDidAuthor                 bool
-	LastEditedAt                    time.Time
-	firstText
-	Author     *actorNode
-	Labels     labelNodes
-	Repository struct{ NameWithOwner string }
-}
-
-func (n *itemNode) item() ItemIssue {
-	edited := !n.LastEditedAt.IsZero()
-	return ItemIssue{Number: n.Number, ID: int64(n.FullDatabaseID), Title: n.Title, Posted: n.firstText.of(n.Body, edited), State: n.State,
-		Reason: n.StateReason, Labels: names(n.Labels), Edited: edited, Ours: n.ViewerDidAuthor, Author: n.Author.actor(), CreatedAt: n.CreatedAt.UTC()}
-}
-
 // items are those of this repository: a transferred issue stays a sub-issue.
-func items(repo model.Repo, nodes []*itemNode) (out []ItemIssue) {
+func items(repo model.Repo, nodes []*threadNode) (out []ItemIssue) {
 	for _, n := range nodes {
-		if n != nil && strings.EqualFold(n.Repository.NameWithOwner, repo.String()) {
+		if n != nil && n.isIn(repo) {
 			out = append(out, n.item())
 		}
 	}
 	return out
 }
 
-type roadmapNode struct {
-	DefaultBranchRef branchNode
-	Issue            *struct {
-		SubIssues connection[*itemNode]
-	}
-}
-
-// subIssuesLine is the line of the query that older servers do not understand.
-const subIssuesLine = "subIssues("
-
-func withoutSubIssues() string {
-	plain := withoutLines(queryText("roadmap"), subIssuesLine)
-	return withFragments(strings.Replace(plain, ", $page: Int!, $after: String", "", 1))
-}
-
-// withoutLines leaves out the lines that begin so.
-func withoutLines(text string, begins ...string) string {
-	var kept []string
-	for line := range strings.Lines(text) {
-		if !slices.ContainsFunc(begins, func(b string) bool { return strings.HasPrefix(strings.TrimSpace(line), b) }) {
-			kept = append(kept, line)
-		}
-	}
-	return strings.Join(kept, "")
-}
-
 // Roadmap reads what GitHub shows of a roadmap.
 func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, err error) {
-	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, pagesOfOurs, nil}
+	ours := question{fmt.Sprintf("read the roadmap of %s#%d", q.Repo, q.Number), documents["roadmap"], q.Repo, q.Number, "our issues", nil}
 	for after := (cursor{more: true}); after.more; {
-		data, err := ask[roadmapNode](ctx, c.conn, ours, func(step int) map[string]any {
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			variables := map[string]any{"path": q.Path, "dir": q.Dir}
 			if !view.NoSubs {
 				maps.Copy(variables, after.page(step))
@@ -110,11 +64,8 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 			return variables
 		})
 		if KindOf(err) == Outdated && !view.NoSubs {
-			view.NoSubs, ours.document = true, withoutSubIssues()
+			view.NoSubs, ours.document = true, withFragments(queryText("roadmap", false))
 			continue
-		}
-		if err == nil && data.Repository.Issue == nil {
-			err = ours.absent()
 		}
 		if err != nil {
 			return view, err
@@ -133,10 +84,8 @@ func (c Issues) Roadmap(ctx context.Context, q RoadmapQuery) (view RoadmapView, 
 
 // ByNumber reads issues by their numbers; one that is not there, or no issue, is left out.
 func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (out []ItemIssue, err error) {
-	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *itemNode) {
-		if n.Number != 0 {
-			out = append(out, items(repo, []*itemNode{n})...)
-		}
+	err = askEach(ctx, c.conn, itemsOf, fmt.Sprintf("read issues of %s", repo), repo, numbers, func(_ int, n *threadNode) {
+		out = append(out, items(repo, []*threadNode{n})...)
 	})
 	return out, err
 }
@@ -144,10 +93,9 @@ func (c Issues) ByNumber(ctx context.Context, repo model.Repo, numbers []int) (o
 // OpenedSince gives the issues that are wanted among those that were opened at or after a time, the newest first. It reads on however
 // many that are, since whoever looks again later has more of them to read.
 func (c Issues) OpenedSince(ctx context.Context, repo model.Repo, since time.Time, want func(ItemIssue) bool) (out []ItemIssue, err error) {
-	type data struct{ Issues connection[*itemNode] }
-	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, pagesOfOurs, nil}
+	q := question{fmt.Sprintf("look for our issues in %s", repo), documents["openedsince"], repo, 0, "our issues", nil}
 	for after := (cursor{more: true}); after.more; {
-		got, err := ask[data](ctx, c.conn, q, after.page)
+		got, err := c.ask(ctx, q, after.page)
 		if err != nil {
 			return nil, err
 		}

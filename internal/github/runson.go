@@ -30,10 +30,7 @@ type suiteNode struct {
 // runID takes the id of a workflow run from its address: GraphQL's own is an Int, for which the ids of runs are too large by now. 0:
 // it is none.
 func runID(url string) int64 {
-	id, err := strconv.ParseInt(path.Base(url), 10, 64)
-	if err != nil {
-		return 0
-	}
+	id, _ := strconv.ParseInt(path.Base(url), 10, 64)
 	return id
 }
 
@@ -57,9 +54,8 @@ func (n suiteNode) run(sha string) (model.CIRun, bool) {
 // read checks where the repository is private.
 // https://docs.github.com/graphql/reference/objects#checksuite
 func (c Actions) RunsOn(ctx context.Context, repo model.Repo, shas []string) (map[string][]model.CIRun, error) {
-	type suitesNode struct{ CheckSuites *connection[suiteNode] }
 	out := map[string][]model.CIRun{}
-	err := askEach(ctx, c.conn, runsOnCommits, fmt.Sprintf("read the workflow runs on commits of %s", repo), repo, shas, func(sha string, commit *suitesNode) {
+	err := askEach(ctx, c.conn, runsOnCommits, fmt.Sprintf("read the workflow runs on commits of %s", repo), repo, shas, func(sha string, commit *commitNode) {
 		if commit.CheckSuites == nil {
 			return
 		}

@@ -63,9 +63,6 @@ func TestRunsOn(t *testing.T) {
 
 func TestRunsOnThatCannotBeSeen(t *testing.T) {
 	w := newWorld(t)
-	c := w.client("actions")
-	fails(c.Actions.RunsOn(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []string{w.tip("main")}))(t, NotFound)
-	fails(c.Actions.RunsOn(t.Context(), model.Repo{Owner: "a/b"}, nil))(t, Invalid)
 	l := dial(t, Options{}, reply{http.StatusOK, `{"data": {"repository": {"p0": {"checkSuites": null}}}, "errors": [{"type": "FORBIDDEN", "path": ["repository", "p0", "checkSuites"], "message": "Resource not accessible by integration"}]}`, nil})
 	_, err := l.Actions.RunsOn(t.Context(), widgets, []string{"x"})
 	assert.Contains(t, failure(t, err, Forbidden).Fix, "checks: read", "no runs are not what is not shown")

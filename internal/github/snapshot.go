@@ -1,6 +1,7 @@
 package github
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -46,16 +47,45 @@ var pageSizes = [len(pageLimits)]pageSize{{100, 50}, {25, 10}, {5, 5}, {1, 1}}
 
 var fullPage = pageSizes[0]
 
+// tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
+// deleted them: without them less is known, and nothing else is wrong.
+var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "deletions", "posted", "statusCheckRollup", "checks", headRepository}
+
+// headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
+const headRepository = "headRepository"
+
 // Snapshot reads one pull request or one issue: one GraphQL request on the common path, and one for each further round of pages that
 // q.Settled asks for. A number that is an issue gives a snapshot of the issue, with an empty Pull and the
 // settings of the default branch. A repository or a number that is not there is NotFound.
+//
+// Review threads come with the first request only along with the largest pages: they are heavier than all else
+// (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
 func (c Threads) Snapshot(ctx context.Context, q Query) (model.Snapshot, error) {
-	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
-	r, err := c.begin(ctx, op, q)
+	first := 0
+	ours := question{fmt.Sprintf("read %s#%d", q.Repo, q.Number), documents["snapshot"], q.Repo, q.Number, "thread", tolerated}
+	data, err := c.ask(ctx, ours, func(step int) map[string]any {
+		first = step
+		return map[string]any{
+			"page": pageSizes[step].page, "reviews": pageSizes[step].reviews, "posted": true,
+			"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(),
+			"node": q.Node, "askNode": q.Node != "",
+			"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
+			"source": q.Source, "askSource": q.Source != 0,
+		}
+	})
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	return c.finish(ctx, op, r)
+	n := data.Repository.thread()
+	r, err := begun(ours.op, q, data, n)
+	if err != nil {
+		return model.Snapshot{}, err
+	}
+	n.tellBase(&r.of.Pull)
+	if first > 0 && r.of.IsPull() {
+		r.threadPages.more, r.threadsDue = true, fullPage.page
+	}
+	return c.finish(ctx, ours.op, r)
 }
 
 // finish reads what is left to be read, and gives the snapshot.
@@ -68,94 +98,49 @@ func (c Threads) finish(ctx context.Context, op string, r *reading) (model.Snaps
 	return snap, nil
 }
 
-type repositoryNode struct {
-	DefaultBranchRef   branchNode
-	Collaborators      *rightsNode
-	Sender             *rightsNode
-	Source             *issueNode
-	Branch             struct{ Target objectNode }
-	BranchPulls        connection[branchPullNode]
-	IssueOrPullRequest *pullNode
-}
-
-// tolerated are the parts of an answer that may be missing, because the token may not see them or because somebody
-// deleted them: without them less is known, and nothing else is wrong.
-var tolerated = []string{"collaborators", "sender", "source", "node", "closingIssuesReferences", "closedBy", "labelChanges", "baseChanges", "deletions", "posted", "statusCheckRollup", "checks", headRepository}
-
-// headRepository is a fork that the token may not see, which is not to be taken for one that is not there.
-const headRepository = "headRepository"
-
-// begin reads the first page of all, but review threads only along with the largest pages: they are heavier than all else
-// (https://github.com/microsoft/vscode-pull-request-github/issues/8890), and have requests of their own after that.
-func (c Threads) begin(ctx context.Context, op string, q Query) (*reading, error) {
-	first := 0
-	ours := question{op, documents["snapshot"], q.Repo, q.Number, pagesOfThread, tolerated}
-	data, err := ask[repositoryNode](ctx, c.conn, ours, func(step int) map[string]any {
-		first = step
-		return map[string]any{
-			"page": pageSizes[step].page, "reviews": pageSizes[step].reviews, "posted": true,
-			"author": q.Author, "askAuthor": isPerson(q.Author), "sender": q.Sender, "askSender": q.asksSender(),
-			"node": q.Node, "askNode": q.Node != "",
-			"branch": q.Branch, "branchRef": "refs/heads/" + q.Branch, "askBranch": q.Branch != "", "askThreads": step == 0,
-			"source": q.Source, "askSource": q.Source != 0,
-		}
-	})
-	if err == nil && data.Repository.IssueOrPullRequest == nil {
-		err = ours.absent()
-	}
-	if err != nil {
-		return nil, err
-	}
-	snap, err := snapshotOf(op, q, data.Viewer, data.Repository, data.answerInfo)
-	if err != nil {
-		return nil, err
-	}
-	data.Repository.IssueOrPullRequest.tellBase(&snap.Pull)
-	r := newReading(q, snap)
-	r.take(data.Repository.IssueOrPullRequest, nil)
-	r.takeNode(data.Node)
-	if first > 0 && snap.IsPull() {
-		r.threadPages.more, r.threadsDue = true, fullPage.page
-	}
-	return r, nil
-}
-
 // isPerson tells whether there is a right of that login to be asked for.
 func isPerson(login string) bool { return login != "" && !strings.HasSuffix(login, botSuffix) }
 
 func (q Query) asksSender() bool { return isPerson(q.Sender) && !strings.EqualFold(q.Sender, q.Author) }
 
-// snapshotOf is all of an answer but what was said.
-func snapshotOf(op string, q Query, viewer actorNode, d *repositoryNode, r answerInfo) (model.Snapshot, error) {
-	n, main := d.IssueOrPullRequest, d.DefaultBranchRef
-	snap := model.Snapshot{
-		Repo: q.Repo, Number: q.Number, Viewer: viewer.actor(), Permissions: map[string]model.Permission{}, ReadAt: r.at, DefaultBranch: main.Name,
-		DefaultSHA: main.Target.OID, Branch: d.branch(q.Branch),
+// inGeneral is what an answer tells of the repository itself, with the settings of a branch.
+func inGeneral(op string, repo model.Repo, data repositoryAnswer, settings branchNode, branch string) (snap model.Snapshot, err error) {
+	main := data.Repository.DefaultBranchRef
+	snap = model.Snapshot{Repo: repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
+	snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
+	snap.Settings, snap.SettingsFound, err = settings.settings(op, branch)
+	return snap, err
+}
+
+// begun is the reading of one pull request or issue of an answer, with what the answer has of it.
+func begun(op string, q Query, data repositoryAnswer, n *threadNode) (*reading, error) {
+	d, isPull := data.Repository, n.Typename == "PullRequest"
+	settings, branch := d.DefaultBranchRef, d.DefaultBranchRef.Name
+	if isPull {
+		settings, branch = n.BaseRef, n.BaseRefName
 	}
-	if isPerson(q.Author) && d.Collaborators != nil {
-		snap.Permissions[strings.ToLower(q.Author)] = d.Collaborators.of(q.Author)
+	snap, err := inGeneral(op, q.Repo, data, settings, branch)
+	if err != nil {
+		return nil, err
 	}
-	if q.asksSender() && d.Sender != nil {
-		snap.Permissions[strings.ToLower(q.Sender)] = d.Sender.of(q.Sender)
-	}
-	branch, name := main, main.Name
-	if n.Typename == "PullRequest" {
-		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()
-		if source := d.Source; source != nil && snap.Pull.Issue == nil {
-			issue := source.issue()
-			snap.Pull.Issue = &issue
+	snap.Number, snap.Branch, snap.Permissions = q.Number, d.branch(q.Branch), map[string]model.Permission{}
+	for login, rights := range map[string]*rightsNode{q.Sender: d.Sender, q.Author: d.Collaborators} {
+		if rights != nil { // else they were not asked for, or refused
+			snap.Permissions[strings.ToLower(login)] = rights.of(login)
 		}
-		snap.Pull.Opinions, snap.Pull.ApprovedAt = opinions(n.Reviews.Nodes)
-		snap.Pull.Reviews = n.Reviews.TotalCount
-		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !r.hidesForks()
-		branch, name = n.BaseRef, n.BaseRefName
+	}
+	if isPull {
+		snap.Of, snap.Pull = model.PullNumber(q.Number), n.pull()
+		snap.Pull.Issue = cmp.Or(snap.Pull.Issue, d.Source.issue())
+		snap.Pull.ForkDeleted = snap.Pull.ForkDeleted && !slices.Contains(data.missing, headRepository)
 	} else {
-		snap.Of = n.thread(q.Repo)
+		snap.Of = n.wholeIssue(q.Repo)
 	}
 	snap.Deletions = n.deletions(snap.Viewer)
-	var err error
-	snap.Settings, snap.SettingsFound, err = branch.settings(op, name)
-	return snap, err
+	r := newReading(q, snap)
+	r.take(n, nil)
+	r.takeNode(data.Node)
+	return r, nil
 }
 
 // branch is what the repository holds under the name that was asked for; nil for none. Pull requests of forks whose
@@ -168,7 +153,7 @@ func (n *repositoryNode) branch(name string) *model.Branch {
 }
 
 // counts stand for how many checks there are in each state.
-func (n rollupNode) counts() string {
+func (n *rollupNode) counts() string {
 	var all []string
 	for kind, list := range [][]stateCountNode{n.Contexts.CheckRunCountsByState, n.Contexts.StatusContextCountsByState} {
 		for _, c := range list {
@@ -181,10 +166,10 @@ func (n rollupNode) counts() string {
 
 // opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads. The newest of them that approves
 // was submitted at approved.
-func opinions(reviews []reviewNode) (all string, approved time.Time) {
+func opinions(reviews []saidNode) (all string, approved time.Time) {
 	for _, r := range reviews[max(0, len(reviews)-fullSurvey.reviews):] {
 		if r.ReviewState != "COMMENTED" && r.ReviewState != "PENDING" {
-			all += fmt.Sprintf("%d %s\n", int64(r.FullDatabaseID), r.ReviewState)
+			all += fmt.Sprintf("%d %s\n", r.id(), r.ReviewState)
 		}
 		if r.ReviewState == "APPROVED" {
 			approved = r.submitted()

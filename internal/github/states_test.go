@@ -27,8 +27,6 @@ func TestStates(t *testing.T) {
 	assert.NotContains(t, got, 999)
 	assert.Empty(t, must(c.Threads.States(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
-	_, err := c.Threads.States(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1})
-	assert.Equal(t, "read what is open of octo/nothing: repository octo/nothing does not exist, or the token may not see it", failure(t, err, NotFound).Error())
 }
 
 // What GitHub fails to tell is not taken for something that does not exist.
@@ -44,5 +42,4 @@ func TestThreadsThatPeopleHaveResolved(t *testing.T) {
 	w.pull()
 	c := w.client("actions")
 	assert.Empty(t, must(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
-	fails(c.Threads.Resolved(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, []int{1}))(t, NotFound)
 }

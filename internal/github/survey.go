@@ -48,11 +48,11 @@ var fullSurvey = surveySizes[0]
 // comments have no markers of ours. Of review comments that changed long after their reviews, those are read that are among the
 // hundred of the repository that changed last, which costs a call for all pull requests together.
 func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Snapshot) error) error {
-	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, pagesOfPulls, tolerated}
+	ours := question{fmt.Sprintf("read the open pull requests of %s", q.Repo), documents["survey"], q.Repo, 0, "pull requests", tolerated}
 	after := cursor{at: q.After}
 	each := Query{Repo: q.Repo, Settled: q.Settled, Posted: q.Posted, Edited: true, lately: new(lately)}
 	for {
-		data, err := ask[surveyNode](ctx, c.conn, ours, func(step int) map[string]any {
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			size := surveySizes[step]
 			return map[string]any{
 				"pulls": size.threads, "after": orNull(after.at), "posted": false,
@@ -67,18 +67,16 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 		case err != nil:
 			return err
 		}
-		main := data.Repository.DefaultBranchRef
 		if q.Began != nil {
-			snap := model.Snapshot{Repo: q.Repo, Viewer: data.Viewer.actor(), ReadAt: data.at}
-			snap.DefaultBranch, snap.DefaultSHA = main.Name, main.Target.OID
-			if snap.Settings, snap.SettingsFound, err = main.settings(ours.op, main.Name); err != nil {
+			main := data.Repository.DefaultBranchRef
+			snap, err := inGeneral(ours.op, q.Repo, data, main, main.Name)
+			if err != nil {
 				return err
 			}
 			q.Began(snap)
 			q.Began = nil
 		}
-		page := surveyPage{data.Viewer, main, data.answerInfo}
-		if err := c.yieldEach(ctx, each, page, data.Repository.PullRequests.Nodes, yield); err != nil {
+		if err := c.yieldEach(ctx, each, data, data.Repository.PullRequests.Nodes, yield); err != nil {
 			return err
 		}
 		if !after.next(data.Repository.PullRequests.PageInfo) {
@@ -97,25 +95,14 @@ func (c Threads) Survey(ctx context.Context, q SurveyQuery, yield func(model.Sna
 	}
 }
 
-type surveyNode struct {
-	DefaultBranchRef branchNode
-	PullRequests     connection[*pullNode]
-}
-
-// surveyPage holds the facts that all threads of a page share.
-type surveyPage struct {
-	viewer actorNode
-	main   branchNode
-	answerInfo
-}
-
 // yieldEach yields the snapshot of each pull request or issue of a page.
-func (c Threads) yieldEach(ctx context.Context, q Query, of surveyPage, nodes []*pullNode, yield func(model.Snapshot) error) error {
+func (c Threads) yieldEach(ctx context.Context, q Query, page repositoryAnswer, nodes []*threadNode, yield func(model.Snapshot) error) error {
 	for _, n := range nodes {
 		if n == nil {
 			continue
 		}
-		snap, err := c.surveyed(ctx, q, of, n)
+		q.Number = n.Number
+		snap, err := c.surveyed(ctx, q, page, n)
 		if err != nil {
 			return err
 		}
@@ -126,16 +113,13 @@ func (c Threads) yieldEach(ctx context.Context, q Query, of surveyPage, nodes []
 	return nil
 }
 
-// surveyed is the snapshot of one pull request or issue of a page, for a query without a number.
-func (c Threads) surveyed(ctx context.Context, q Query, page surveyPage, n *pullNode) (model.Snapshot, error) {
-	q.Number = n.Number
-	op := fmt.Sprintf("read %s#%d", q.Repo, n.Number)
-	snap, err := snapshotOf(op, q, page.viewer, &repositoryNode{DefaultBranchRef: page.main, IssueOrPullRequest: n}, page.answerInfo)
+// surveyed is the snapshot of one pull request or issue of a page.
+func (c Threads) surveyed(ctx context.Context, q Query, page repositoryAnswer, n *threadNode) (model.Snapshot, error) {
+	op := fmt.Sprintf("read %s#%d", q.Repo, q.Number)
+	r, err := begun(op, q, page, n)
 	if err != nil {
 		return model.Snapshot{}, err
 	}
-	r := newReading(q, snap)
-	r.take(n, nil)
 	for _, one := range r.said {
 		if one.Kind == model.KindIssue && one.EditedByOther && (one.Ours || one.Author.Bot) {
 			return c.Snapshot(ctx, q)

@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -67,70 +66,29 @@ func (c Threads) SurveyIssues(ctx context.Context, q IssueSurveyQuery, yield fun
 		if err != nil {
 			return nil, err
 		}
-		n := data.Repository
-		if err := c.yieldEach(ctx, each, surveyPage{data.Viewer, n.DefaultBranchRef, data.answerInfo}, r.unseen(n), yield); err != nil {
+		if err := c.yieldEach(ctx, each, data, r.unseen(data), yield); err != nil {
 			return nil, err
 		}
-		r.take(n)
+		r.take(data.Repository)
 	}
 	slices.SortFunc(r.refs, func(a, b model.Ref) int { return strings.Compare(a.Name, b.Name) })
-	return r.refs, nil
+	return slices.Compact(r.refs), nil // one of ours may have the beginning of the others within its name
 }
 
 // issueReading is how far a survey of issues has come.
 type issueReading struct {
-	q                     IssueSurveyQuery
-	size                  surveySize
-	issues, mirrors, ours cursor
-	closed                cursor
-	closedRead            int   // how many
-	also                  []int // that are still to be read
-	seen                  map[int]bool
-	askRoadmaps, noSubs   bool // the server has no sub-issues
-	refs                  []model.Ref
+	q                             IssueSurveyQuery
+	size                          surveySize
+	issues, mirrors, ours, closed cursor
+	closedRead                    int   // how many
+	also                          []int // that are still to be read
+	seen                          map[int]bool
+	askRoadmaps, noSubs           bool // the server has no sub-issues
+	refs                          []model.Ref
 }
 
-type issuesNode struct {
-	DefaultBranchRef branchNode
-	Issues, Closed   connection[*pullNode]
-	Mirrors, Ours    connection[branchRefNode]
-	Roadmaps         connection[*struct {
-		Number    int
-		SubIssues connection[*itemNode]
-	}]
-	also []*pullNode
-}
-
-// UnmarshalJSON reads p0 and so on into also, null for a number that is not there.
-func (n *issuesNode) UnmarshalJSON(b []byte) error {
-	type plain issuesNode
-	if err := json.Unmarshal(b, (*plain)(n)); err != nil {
-		return err
-	}
-	var all map[string]json.RawMessage
-	if err := json.Unmarshal(b, &all); err != nil {
-		return err
-	}
-	for {
-		raw, found := all[fmt.Sprintf("p%d", len(n.also))]
-		if !found {
-			return nil
-		}
-		var one *pullNode
-		if err := json.Unmarshal(raw, &one); err != nil {
-			return err
-		}
-		n.also = append(n.also, one)
-	}
-}
-
-type branchRefNode struct {
-	Prefix, Name string
-	Target       objectNode
-}
-
-func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[issuesNode], err error) {
-	err = c.inPages(ctx, pagesOfIssues, func(ctx context.Context, step int) (err error) {
+func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data repositoryAnswer, err error) {
+	err = c.inPages(ctx, "issues", func(ctx context.Context, step int) (err error) {
 		r.size = surveySizes[step]
 		some := r.further()
 		op := fmt.Sprintf("read the open issues of %s", r.q.Repo)
@@ -150,7 +108,7 @@ func (c Threads) issuesPage(ctx context.Context, r *issueReading) (data shown[is
 		if !r.noSubs {
 			variables["roadmap"] = []string{r.q.Roadmap}
 		}
-		data, err = ask[issuesNode](ctx, c.conn, ours, func(int) map[string]any { return variables })
+		data, err = c.ask(ctx, ours, func(int) map[string]any { return variables })
 		return err
 	})
 	return data, err
@@ -167,12 +125,15 @@ func (r *issueReading) further() []int { return r.also[:min(len(r.also), r.size.
 
 // unseen are the issues and pull requests of a page that were not yielded yet. A further number may be an open pull request,
 // which is left out.
-func (r *issueReading) unseen(n *issuesNode) []*pullNode {
-	open := func(one *pullNode) bool {
-		return one == nil || one.Typename == "PullRequest" && one.State == string(model.PullOpen)
+func (r *issueReading) unseen(data repositoryAnswer) []*threadNode {
+	all := slices.Concat(data.Repository.Issues.Nodes, data.Repository.Closed.Nodes)
+	for i := range len(data.Also) {
+		further := data.Also[fmt.Sprintf("p%d", i)]
+		if further != nil && (further.Typename != "PullRequest" || further.State != string(model.PullOpen)) {
+			all = append(all, further)
+		}
 	}
-	further := slices.DeleteFunc(n.also, open)
-	return slices.DeleteFunc(slices.Concat(n.Issues.Nodes, n.Closed.Nodes, further), func(one *pullNode) bool {
+	return slices.DeleteFunc(all, func(one *threadNode) bool {
 		if one == nil || r.seen[one.Number] {
 			return true
 		}
@@ -182,27 +143,23 @@ func (r *issueReading) unseen(n *issuesNode) []*pullNode {
 }
 
 // take notes the branches of a page, and where the next one begins: of what was not asked for there is none.
-func (r *issueReading) take(n *issuesNode) {
+func (r *issueReading) take(n *repositoryNode) {
 	r.takeRoadmaps(n)
 	r.also = r.also[len(r.further()):]
 	r.takeClosed(n.Closed)
 	r.issues.next(n.Issues.PageInfo)
-	for _, list := range []struct {
-		at     *cursor
-		prefix string
-		page   connection[branchRefNode]
-	}{{&r.mirrors, mirrorBranches, n.Mirrors}, {&r.ours, ourBranches, n.Ours}} {
-		list.at.next(list.page.PageInfo)
-		for _, ref := range list.page.Nodes {
-			if name := ref.Prefix + ref.Name; ref.Target.OID != "" && strings.HasPrefix(name, list.prefix) {
-				r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
-			}
+	r.mirrors.next(n.Mirrors.PageInfo)
+	r.ours.next(n.Ours.PageInfo)
+	for _, ref := range slices.Concat(n.Mirrors.Nodes, n.Ours.Nodes) {
+		name := ref.Prefix + ref.Name
+		if ref.Target.OID != "" && (strings.HasPrefix(name, mirrorBranches) || strings.HasPrefix(name, ourBranches)) {
+			r.refs = append(r.refs, model.Ref{Name: name, SHA: ref.Target.OID})
 		}
 	}
 }
 
 // takeRoadmaps notes what the first page shows of roadmaps.
-func (r *issueReading) takeRoadmaps(n *issuesNode) {
+func (r *issueReading) takeRoadmaps(n *repositoryNode) {
 	if !r.askRoadmaps {
 		return
 	}
@@ -216,22 +173,14 @@ func (r *issueReading) takeRoadmaps(n *issuesNode) {
 	}
 }
 
-// takeClosed goes on behind a page of closed pull requests while they are new enough.
-func (r *issueReading) takeClosed(page connection[*pullNode]) {
-	r.closedRead += len(page.Nodes)
+// takeClosed goes on behind a page of closed pull requests: so many are wanted however old they are, and more while they are new enough.
+func (r *issueReading) takeClosed(page threads) {
+	n := len(page.Nodes)
+	r.closedRead += n
 	r.closed.next(page.PageInfo)
-	since, most := r.q.ClosedSince, mostClosed*r.q.Closed
-	if since.IsZero() {
-		most = r.q.Closed
-	}
-	if r.closedRead >= most || len(page.Nodes) == 0 {
-		r.closed.more = false
-		return
-	}
-	if r.closedRead < r.q.Closed {
-		return // so many are wanted however old they are
-	}
-	if last := page.Nodes[len(page.Nodes)-1]; last != nil && last.UpdatedAt.Before(since) {
+	enough := r.q.ClosedSince.IsZero() || r.closedRead >= mostClosed*r.q.Closed ||
+		n > 0 && page.Nodes[n-1] != nil && page.Nodes[n-1].UpdatedAt.Before(r.q.ClosedSince)
+	if n == 0 || enough && r.closedRead >= r.q.Closed {
 		r.closed.more = false
 	}
 }

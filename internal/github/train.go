@@ -32,11 +32,11 @@ const (
 // than 100 checks of one. Only the newest check of each name and source counts.
 func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, error) {
 	op := fmt.Sprintf("read the merge train of %s in %s", oneLine(q.Base), q.Repo)
-	ours := question{op, documents["train"], q.Repo, 0, pagesOfTrain, []string{"statusCheckRollup"}}
+	ours := question{op, documents["train"], q.Repo, 0, "merge train", []string{"statusCheckRollup"}}
 	var view model.TrainView
 	after := cursor{more: true}
 	for page := 0; after.more && page < mostTrainPages; page++ {
-		data, err := ask[trainNode](ctx, c.conn, ours, func(step int) map[string]any {
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			return map[string]any{
 				"base": "refs/heads/" + q.Base, "cars": "refs/heads/" + q.Branches, "after": orNull(after.at),
 				"askManifest": q.Manifest != "" && page == 0, "manifest": cmp.Or(q.Manifest, strings.Repeat("0", 40)),
@@ -48,8 +48,12 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 		}
 		view.ChecksHidden = view.ChecksHidden || len(data.missing) > 0
 		if page == 0 {
-			view.Viewer = data.Viewer.actor()
-			if err := data.Repository.begin(&view, op, q.Base); err != nil {
+			base := data.Repository.Base
+			view.Viewer, view.BaseSHA = data.Viewer.actor(), base.Target.OID
+			if text, whole := data.Repository.Manifest.File.Object.text(); whole {
+				view.Manifest = []byte(text)
+			}
+			if view.Settings, view.SettingsFound, err = base.settings(op, q.Base); err != nil {
 				return view, err
 			}
 		}
@@ -69,42 +73,15 @@ func (c Threads) Train(ctx context.Context, q TrainQuery) (model.TrainView, erro
 	return view, nil
 }
 
-// begin takes what only the first page has.
-func (n trainNode) begin(view *model.TrainView, op, branch string) (err error) {
-	if text, whole := n.Manifest.File.Object.text(); whole {
-		view.Manifest = []byte(text)
-	}
-	view.BaseSHA = n.Base.Target.OID
-	view.Settings, view.SettingsFound, err = n.Base.settings(op, branch)
-	return err
-}
-
-type trainNode struct {
-	Manifest struct{ File fileAtNode }
-	Base     branchNode
-	Cars     connection[carNode]
-}
-
-type carNode struct {
-	Name   string
-	Target commitNode
-}
-
-// commitNode is a commit with its checks.
-type commitNode struct {
-	OID               string
-	StatusCheckRollup rollupNode
-}
-
 // trainBranch is a branch with all of its checks.
-func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model.TrainBranch, error) {
+func trainBranch(ctx context.Context, c Threads, q TrainQuery, n branchNode) (model.TrainBranch, error) {
 	b := model.TrainBranch{Name: q.Branches + strings.TrimPrefix(n.Name, q.Branches), SHA: n.Target.OID}
 	checks := n.Target.StatusCheckRollup.Contexts
 	op := fmt.Sprintf("read the checks of commit %s of %s", b.SHA, q.Repo)
-	ours := question{op, documents["carchecks"], q.Repo, 0, pagesOfCarChecks, nil}
+	ours := question{op, documents["carchecks"], q.Repo, 0, "checks of a car", nil}
 	after := cursor{}
 	for page := 1; after.next(checks.PageInfo) && page < mostCarCheckPages; page++ {
-		data, err := ask[struct{ Commit commitNode }](ctx, c.conn, ours, func(step int) map[string]any {
+		data, err := c.ask(ctx, ours, func(step int) map[string]any {
 			return map[string]any{"commit": b.SHA, "after": after.at, "page": min(mostCarChecks, pageLimits[step])}
 		})
 		if err != nil {
@@ -117,12 +94,12 @@ func trainBranch(ctx context.Context, c Threads, q TrainQuery, n carNode) (model
 		checks.Nodes, checks.PageInfo = append(checks.Nodes, further.Nodes...), further.PageInfo
 	}
 	b.More = checks.PageInfo.HasNextPage
-	b.Checks = rollupNode{Contexts: checks}.newest()
+	b.Checks = (&rollupNode{checks}).newest()
 	return b, nil
 }
 
 // newest are the newest checks of each name and source.
-func (n rollupNode) newest() []model.Check {
+func (n *rollupNode) newest() []model.Check {
 	var all []model.Check
 	for _, node := range n.Contexts.Nodes {
 		if node != nil && !node.dropped() {

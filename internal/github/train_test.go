@@ -53,8 +53,8 @@ func TestTheTrainOfABase(t *testing.T) {
 	}
 	for _, first := range []int{0, len(pageLimits) - 2} {
 		c = w.client("actions")
-		c.Threads.steps.Store(pagesOfTrain, first)
-		c.Threads.steps.Store(pagesOfCarChecks, first)
+		c.Threads.steps.Store("merge train", first)
+		c.Threads.steps.Store("checks of a car", first)
 		view = must(c.Threads.Train(t.Context(), q))(t)
 		assert.Len(t, view.Branches, 23)
 		assert.False(t, view.Cut)

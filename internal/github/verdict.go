@@ -75,12 +75,6 @@ func (w *wire) classify(a answer, err error, sent bool, m manner) verdict {
 	return verdict{}
 }
 
-// wantsJSON tells whether a request asks for JSON: not for a diff, and not for a log, whose address leads elsewhere.
-func wantsJSON(req *http.Request) bool {
-	_, isTail := req.Context().Value(tailOnly{}).(*tail)
-	return !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json")
-}
-
 // unreadableBody says why an answer that should be JSON is not; "" where it is. A server between us and GitHub may have cut it,
 // or put a page of its own in its place.
 func unreadableBody(a answer) string {
@@ -123,11 +117,10 @@ func (w *wire) classifySilence(err error, sent bool, m manner) verdict {
 
 // backoff is the pause before the next try: half fixed, half chance, doubling.
 func (w *wire) backoff(v verdict, try int) time.Duration {
-	full := firstBackoff << (try - 1)
 	if v.err.Kind == RateLimited {
-		full = time.Second << (try - 1)
-		return full
+		return time.Second << (try - 1)
 	}
+	full := firstBackoff << (try - 1)
 	return full/2 + time.Duration(w.options.Random()*float64(full/2))
 }
 
@@ -137,20 +130,13 @@ func (w *wire) backoff(v verdict, try int) time.Duration {
 func (w *wire) limit(a answer) (until time.Time, wait time.Duration, ok bool) {
 	spent := a.Header.Get("X-Ratelimit-Remaining") == "0"
 	retry := a.Header.Get("Retry-After")
-	switch a.StatusCode {
-	case http.StatusTooManyRequests:
-	case http.StatusForbidden:
-		if !spent && retry == "" && !speaksOfLimit(a.body) {
-			return time.Time{}, 0, false
-		}
-	case http.StatusOK:
-		if !hasError(a.body, isLimit) {
-			return time.Time{}, 0, false
-		}
-	default:
+	limited := a.StatusCode == http.StatusTooManyRequests ||
+		a.StatusCode == http.StatusForbidden && (spent || retry != "" || speaksOfLimit(a.body)) ||
+		a.StatusCode == http.StatusOK && hasError(a.body, isLimit)
+	if !limited {
 		return time.Time{}, 0, false
 	}
-	now := w.serverTime(a.Header)
+	now := serverTime(a.Header, w.options.Now)
 	wait = limitWait
 	if d, ok := retryAfter(retry, now); ok {
 		wait = d
@@ -173,8 +159,6 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 }
 
 // serverTime is the Date of an answer, or the local clock where there is none.
-func (w *wire) serverTime(h http.Header) time.Time { return serverTime(h, w.options.Now) }
-
 func serverTime(h http.Header, now func() time.Time) time.Time {
 	if at, err := http.ParseTime(h.Get("Date")); err == nil {
 		return at
@@ -189,9 +173,7 @@ func speaksOfLimit(body []byte) bool {
 
 // overloaded recognizes a query that GitHub gave up on with status 200.
 func overloaded(a answer) bool {
-	return hasError(a.body, func(e graphError) bool {
-		return strings.HasPrefix(e.Message, "Something went wrong")
-	})
+	return hasError(a.body, func(e graphError) bool { return strings.HasPrefix(e.Message, "Something went wrong") })
 }
 
 // hasError looks for an error in what may be a GraphQL answer. Those without errors, nearly all, are not parsed twice.

@@ -61,15 +61,15 @@ type answer struct {
 
 // RoundTrip implements http.RoundTripper. Its errors are *Error, or the context's.
 func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
-	payload, err := payloadOf(req)
-	if err != nil {
-		return nil, err
+	if req.Body != nil {
+		defer req.Body.Close() // each attempt sends a copy
 	}
 	isGraph := w.is(w.graph, req.URL) && req.URL.Path == w.graph.Path
 	m := manner{reads: req.Method == http.MethodGet || req.Method == http.MethodHead || isGraph && req.Context().Value(mutates{}) == nil}
 	m.repeats = m.reads || req.Context().Value(repeats{}) != nil
 	m.pages = isGraph && req.Context().Value(hasPages{}) != nil
-	m.json = wantsJSON(req)
+	_, isTail := req.Context().Value(tailOnly{}).(*tail)
+	m.json = !isTail && strings.HasSuffix(req.Header.Get("Accept"), "json") // not a diff, and not a log, whose address leads elsewhere
 	heavy := 0
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -77,7 +77,7 @@ func (w *wire) RoundTrip(req *http.Request) (*http.Response, error) {
 		if err != nil {
 			return nil, err
 		}
-		a, sent, err := w.attempt(req, token, payload, isGraph)
+		a, sent, err := w.attempt(req, token, isGraph)
 		w.logAttempt(req, a, try, err)
 		v := w.classify(a, err, sent, m)
 		if w.isAPI(req.URL) {
@@ -147,7 +147,7 @@ func (w *wire) token(req *http.Request) (string, error) {
 }
 
 // attempt sends the request once. sent is false only when it is certain that the server got nothing.
-func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph bool) (a answer, sent bool, err error) {
+func (w *wire) attempt(req *http.Request, token string, isGraph bool) (a answer, sent bool, err error) {
 	if err := req.Context().Err(); err != nil {
 		return answer{}, false, err
 	}
@@ -165,9 +165,10 @@ func (w *wire) attempt(req *http.Request, token string, payload []byte, isGraph 
 		GotConn: func(httptrace.GotConnInfo) { connected.Store(true) },
 	})
 	out := req.Clone(ctx)
-	if payload != nil {
-		out.Body = io.NopCloser(bytes.NewReader(payload))
-		out.ContentLength = int64(len(payload))
+	if req.GetBody != nil {
+		if out.Body, err = req.GetBody(); err != nil {
+			return answer{}, false, fmt.Errorf("read the request's body: %w", err)
+		}
 	}
 	out.Header.Del("Authorization")
 	if token != "" {
@@ -263,17 +264,4 @@ func (w *wire) logAttempt(req *http.Request, a answer, try int, err error) {
 		return
 	}
 	w.options.Log.DebugContext(req.Context(), "github_request", append(args, "status", a.StatusCode)...)
-}
-
-// payloadOf reads the body once, so that every attempt can send it again. A RoundTripper must close it.
-func payloadOf(req *http.Request) ([]byte, error) {
-	if req.Body == nil || req.Body == http.NoBody {
-		return nil, nil
-	}
-	defer req.Body.Close()
-	body, err := io.ReadAll(req.Body)
-	if err != nil {
-		return nil, fmt.Errorf("read the request's body: %w", err)
-	}
-	return body, nil
 }

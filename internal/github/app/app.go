@@ -3,6 +3,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rsa"
 	"errors"
@@ -43,13 +44,8 @@ type Options struct {
 
 // Tokens is the credential.Source of an App. It is safe for concurrent use.
 type Tokens struct {
-	id     string
-	repo   model.Repo
-	needs  []Need
-	given  func(string) error
-	now    func() time.Time
-	log    *slog.Logger
-	client *github.Client // speaks for the App itself
+	options Options
+	client  *github.Client // speaks for the App itself
 
 	known signed
 
@@ -78,17 +74,13 @@ func New(o Options) (*Tokens, error) {
 	if err != nil {
 		return nil, fmt.Errorf("private-key: %w", err)
 	}
+	o.ID, o.GitHub.Log = id, cmp.Or(o.GitHub.Log, slog.New(slog.DiscardHandler))
+	if o.GitHub.Now == nil {
+		o.GitHub.Now = time.Now
+	}
 	t := &Tokens{
-		id: id, repo: o.Repo, needs: o.Needs, given: o.Given, now: o.GitHub.Now, log: o.GitHub.Log, reach: []string{o.Repo.Name},
-		known: signed{id: id, key: key, secrets: secretsOf(o.Key)},
+		options: o, reach: []string{o.Repo.Name}, known: signed{id: id, key: key, secrets: secretsOf(o.Key), now: o.GitHub.Now},
 	}
-	if t.now == nil {
-		t.now = time.Now
-	}
-	if t.log == nil {
-		t.log = slog.New(slog.DiscardHandler)
-	}
-	t.known.now = t.now
 	o.GitHub.Token, o.GitHub.Credential = "", &t.known
 	t.client, err = github.New(o.GitHub)
 	return t, err
@@ -99,7 +91,7 @@ func New(o Options) (*Tokens, error) {
 func (t *Tokens) Token(ctx context.Context) (string, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	now := t.now()
+	now := t.options.GitHub.Now()
 	if t.current != "" && now.Before(t.renew) {
 		return t.settled(now), nil
 	}
@@ -108,7 +100,7 @@ func (t *Tokens) Token(ctx context.Context) (string, error) {
 	case err == nil:
 		return t.settled(now), nil
 	case t.current != "" && now.Before(t.ends) && later(err):
-		t.log.WarnContext(ctx, "app_token_not_renewed", "error", err, "holds_until", t.ends.UTC())
+		t.options.GitHub.Log.WarnContext(ctx, "app_token_not_renewed", "error", err, "holds_until", t.ends.UTC())
 		if t.renew = now.Add(retryAfter); t.renew.After(t.ends) {
 			t.renew = t.ends
 		}
@@ -138,7 +130,7 @@ const freshFor = 10 * time.Second
 func (t *Tokens) Fresh(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return token == t.current && t.fresh(t.now())
+	return token == t.current && t.fresh(t.options.GitHub.Now())
 }
 
 // later says that an error may be gone soon.
@@ -149,7 +141,7 @@ func later(err error) bool {
 // make makes a new token.
 func (t *Tokens) make(ctx context.Context) error {
 	if t.installed == nil {
-		found, err := t.find(ctx, t.repo)
+		found, err := t.find(ctx, t.options.Repo)
 		if err != nil {
 			return err
 		}
@@ -158,7 +150,7 @@ func (t *Tokens) make(ctx context.Context) error {
 	if !t.installed.Suspended.IsZero() {
 		return t.suspended()
 	}
-	permissions, missing := grant(t.needs, *t.installed)
+	permissions, missing := grant(t.options.Needs, *t.installed)
 	if len(missing) > 0 {
 		return t.lacks(missing)
 	}
@@ -171,16 +163,17 @@ func (t *Tokens) make(ctx context.Context) error {
 		t.installed = nil // what it is now is asked next time
 		return t.unmade(err)
 	}
-	if t.given != nil {
-		if err := t.given(made.Token); err != nil {
+	if t.options.Given != nil {
+		if err := t.options.Given(made.Token); err != nil {
 			return fmt.Errorf("hide the App's token: %w", err)
 		}
 	}
 	t.known.add(made.Token)
-	now := t.now()
+	now := t.options.GitHub.Now()
 	t.previous, t.previousEnds, t.made = t.current, t.ends, now
 	t.current, t.ends, t.renew = made.Token, now.Add(made.Life), now.Add(max(made.Life-left, made.Life/2))
-	t.log.InfoContext(ctx, "app_token_made", "installation", t.installed.ID, "repositories", strings.Join(t.reach, " "), "minutes", int(made.Life.Minutes()))
+	t.options.GitHub.Log.InfoContext(ctx, "app_token_made", "installation", t.installed.ID,
+		"repositories", strings.Join(t.reach, " "), "minutes", int(made.Life.Minutes()))
 	return nil
 }
 
@@ -190,10 +183,7 @@ func (t *Tokens) find(ctx context.Context, repo model.Repo) (found model.Install
 		found, err = t.client.Apps.Installation(ctx, repo)
 		return err
 	})
-	if github.KindOf(err) == github.NotFound {
-		return found, t.notInstalled(repo, err)
-	}
-	return found, t.unproven(err)
+	return found, t.explained(repo, err)
 }
 
 // ask does something as the App. Where the server refuses our JSON web token and its clock is another one, it goes by that clock
@@ -204,7 +194,7 @@ func (t *Tokens) ask(do func() error) error {
 	if !errors.As(err, &failed) || failed.Status != 401 || failed.At.IsZero() || !t.known.correct(failed.At) {
 		return err
 	}
-	t.log.Warn("clock_is_off", "server", failed.At, "here", t.now().UTC())
+	t.options.GitHub.Log.Warn("clock_is_off", "server", failed.At, "here", t.options.GitHub.Now().UTC())
 	return do()
 }
 
@@ -229,7 +219,7 @@ func (t *Tokens) Secrets() []string { return t.known.Secrets() }
 func (t *Tokens) Installation(ctx context.Context) (model.Installation, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.find(ctx, t.repo)
+	return t.find(ctx, t.options.Repo)
 }
 
 // Workflows reports whether the tokens may push changes of workflows, as far as it is known.
@@ -247,7 +237,7 @@ func (t *Tokens) Reach(ctx context.Context, repos ...model.Repo) error {
 	for _, repo := range repos {
 		same := func(name string) bool { return strings.EqualFold(name, repo.Name) }
 		switch {
-		case !strings.EqualFold(repo.Owner, t.repo.Owner):
+		case !strings.EqualFold(repo.Owner, t.options.Repo.Owner):
 			return t.elsewhere(repo)
 		case slices.ContainsFunc(t.reach, same):
 			continue

@@ -11,15 +11,16 @@ import (
 
 // mistake is what a person has to change before there can be a token. The run ends before it has done anything.
 func (t *Tokens) mistake(status int, fix, format string, args ...any) *github.Error {
-	return &github.Error{Kind: github.Unauthorized, Status: status, Message: "sign in as App " + t.id + ": " + fmt.Sprintf(format, args...), Fix: fix}
+	return &github.Error{Kind: github.Unauthorized, Status: status, Message: "sign in as App " + t.options.ID + ": " + fmt.Sprintf(format, args...), Fix: fix}
 }
 
 const fixBoth = "give app-id and private-key of the same App, as its settings show them"
 
-// unproven explains why GitHub does not take us for the App. It tells the reasons apart only in words, which were seen in
-// https://github.com/actions/create-github-app-token/issues/178, https://github.com/octokit/auth-app.js/issues/698 and
-// https://github.com/sigmavirus24/github3.py/issues/1050. Other errors are returned as they are.
-func (t *Tokens) unproven(err error) error {
+// explained says what a person has to change where GitHub does not take us for the App, or does not know it on a repository. It tells
+// the reasons apart only in words, which were seen in https://github.com/actions/create-github-app-token/issues/178,
+// https://github.com/octokit/auth-app.js/issues/698 and https://github.com/sigmavirus24/github3.py/issues/1050. Other errors are
+// returned as they are.
+func (t *Tokens) explained(repo model.Repo, err error) error {
 	failed := (*github.Error)(nil)
 	if !errors.As(err, &failed) {
 		return err
@@ -29,6 +30,13 @@ func (t *Tokens) unproven(err error) error {
 	switch {
 	case has("integration not found"), has("('iss')"):
 		return t.mistake(failed.Status, fixBoth, "there is no App with this id: %s", failed.Message)
+	case failed.Status == 404:
+		e := t.mistake(failed.Status, "install it on the account of "+repo.Owner+" and give it this repository",
+			"the App is not installed on %s", repo)
+		if repo != t.options.Repo {
+			e.Kind = github.NotFound
+		}
+		return e
 	case failed.Status != 401:
 		return err
 	case has("could not be decoded"):
@@ -39,21 +47,8 @@ func (t *Tokens) unproven(err error) error {
 	return t.mistake(failed.Status, fixBoth, "GitHub does not accept the credentials of the App: %s", failed.Message)
 }
 
-func (t *Tokens) notInstalled(repo model.Repo, err error) error {
-	failed := (*github.Error)(nil)
-	errors.As(err, &failed)
-	if strings.Contains(strings.ToLower(failed.Message), "integration not found") {
-		return t.unproven(err)
-	}
-	e := t.mistake(failed.Status, "install it on the account of "+repo.Owner+" and give it this repository", "the App is not installed on %s", repo)
-	if repo != t.repo {
-		e.Kind = github.NotFound
-	}
-	return e
-}
-
 func (t *Tokens) elsewhere(repo model.Repo) error {
-	e := t.mistake(0, "group repositories of one owner only, or use a token that reaches them all", "a token of the installation on %s does not reach %s", t.repo.Owner, repo)
+	e := t.mistake(0, "group repositories of one owner only, or use a token that reaches them all", "a token of the installation on %s does not reach %s", t.options.Repo.Owner, repo)
 	e.Kind = github.NotFound
 	return e
 }
@@ -73,16 +68,9 @@ func (t *Tokens) lacks(missing []Need) error {
 
 // unmade explains why there is no token for an installation that was found.
 func (t *Tokens) unmade(err error) error {
-	failed := (*github.Error)(nil)
-	if !errors.As(err, &failed) {
-		return err
-	}
-	switch {
-	case failed.Status == 404:
-		return t.notInstalled(t.repo, err)
-	case failed.Status == 403, failed.Status == 422:
-		return t.mistake(failed.Status, "look at the App's permissions and repositories, in the settings of "+t.repo.Owner+" under GitHub Apps",
+	if failed := (*github.Error)(nil); errors.As(err, &failed) && (failed.Status == 403 || failed.Status == 422) {
+		return t.mistake(failed.Status, "look at the App's permissions and repositories, in the settings of "+t.options.Repo.Owner+" under GitHub Apps",
 			"there is no token for %s: %s", strings.Join(t.reach, ", "), failed.Message)
 	}
-	return t.unproven(err)
+	return t.explained(t.options.Repo, err)
 }

@@ -124,7 +124,7 @@ func (p Project) fromFiles() (steps []toolStep) {
 	python := false // uv brings its own
 	for _, l := range languages {
 		sign := p.nearest(l.signs)
-		name, _, _ := strings.Cut(l.action, "@")
+		name := actionOf(l.action)
 		if sign == "" || python && name == "actions/setup-python" {
 			continue
 		}

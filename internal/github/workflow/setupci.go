@@ -16,7 +16,7 @@ type ciJob struct {
 	name    string // in words
 	rank    int
 	values  map[string]string // of matrix.X and env.X
-	steps   []*yaml.Node      // before the tests
+	steps   []*Step           // before the tests
 	lacking []string          // what a step cannot take over
 }
 
@@ -30,7 +30,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 	best, names := 1, []string(nil)
 	var jobs []ciJob
 	for _, w := range p.Workflows {
-		for _, job := range Pairs(Child(w.Node, "jobs")) {
+		for _, job := range w.Jobs {
 			j := p.ciJob(w, job)
 			if j.rank > best {
 				best, jobs = j.rank, nil
@@ -45,7 +45,7 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 		for _, n := range j.steps {
 			taken, why := p.take(n, j.values, 0)
 			fresh := slices.DeleteFunc(slices.Clone(taken), func(s toolStep) bool {
-				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.Run == s.Run && t.action() == s.action() })
+				return slices.ContainsFunc(steps, func(t toolStep) bool { return t.Run == s.Run && actionOf(t.Uses) == actionOf(s.Uses) })
 			})
 			if steps = append(steps, fresh...); len(fresh) == len(taken) {
 				notes = append(notes, why...)
@@ -55,9 +55,9 @@ func (p Project) fromCI() (from string, steps []toolStep, notes []string) {
 	return strings.Join(names, ", "), steps, notes
 }
 
-// action is the name of a step's action, in whatever version.
-func (s toolStep) action() string {
-	name, _, _ := strings.Cut(s.Uses, "@")
+// actionOf is the name of an action, in whatever version.
+func actionOf(uses string) string {
+	name, _, _ := strings.Cut(uses, "@")
 	return name
 }
 
@@ -66,39 +66,40 @@ const sameCommand = 8
 
 // ciJob reads a job. Its rank is 0 where it tests nothing: best is one for the commits of pull requests, on Linux, with the command
 // that tests the project.
-func (p Project) ciJob(w *Workflow, job Pair) ciJob {
-	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", job.Key, w.Path), values: map[string]string{}}
-	for i, n := range elements(Child(job.Value, "steps")) {
-		run := read(follow(n), "run").Value
-		same := len(p.Tests) > 0 && strings.Contains(run, strings.Join(p.Tests, " "))
-		if isInstall(run) || !same && !testRun.MatchString(run) {
+func (p Project) ciJob(w *Workflow, job *Job) ciJob {
+	j := ciJob{name: fmt.Sprintf("jobs.%s of %s", job.ID, w.Path), values: map[string]string{}}
+	for i, step := range job.Steps {
+		same := len(p.Tests) > 0 && strings.Contains(step.Run, strings.Join(p.Tests, " "))
+		if isInstall(step.Run) || !same && !testRun.MatchString(step.Run) {
 			continue
 		}
-		j.steps, j.rank = elements(Child(job.Value, "steps"))[:i], 1
-		for points, holds := range map[int]bool{sameCommand: same, 4: w.OnCommits(), 2: !strings.Contains(strings.Join(Words(Child(job.Value, "runs-on")), " "), "windows")} {
+		j.steps, j.rank = job.Steps[:i], 1
+		for points, holds := range map[int]bool{sameCommand: same, 4: w.OnCommits(), 2: !strings.Contains(strings.Join(job.RunsOn, " "), "windows")} {
 			if holds {
 				j.rank += points
 			}
 		}
 		break
 	}
-	for _, env := range append(Pairs(Child(w.Node, "env")), Pairs(Child(job.Value, "env"))...) {
-		j.values["env."+env.Key] = strings.TrimSpace(env.Value.Value)
+	for _, env := range []map[string]string{w.Env, job.Env} {
+		for key, value := range env {
+			j.values["env."+key] = value
+		}
 	}
-	matrix := Child(Child(job.Value, "strategy"), "matrix")
+	matrix := Child(Child(job.Node, "strategy"), "matrix")
 	axes := Pairs(matrix)
-	if include := elements(Child(matrix, "include")); len(include) > 0 {
-		axes = append(Pairs(follow(include[0])), axes...)
+	if include := sequence(Child(matrix, "include")); len(include) > 0 {
+		axes = append(Pairs(include[0]), axes...)
 	}
 	for _, axis := range axes {
 		if list := Words(axis.Value); len(list) > 0 && axis.Key != "include" && axis.Key != "exclude" {
 			j.values["matrix."+axis.Key] = list[len(list)-1] // usually the newest
 		}
 	}
-	for _, s := range Pairs(Child(job.Value, "services")) {
+	for _, s := range Pairs(Child(job.Node, "services")) {
 		j.lacking = append(j.lacking, fmt.Sprintf(aService+"%s (%s): start it in a step here, for example with docker run", s.Key, cmp.Or(read(s.Value, "image").Value, s.Value.Value)))
 	}
-	if image := cmp.Or(read(job.Value, "container").Value, read(Child(job.Value, "container"), "image").Value); image != "" {
+	if image := job.Container.Image; image != "" {
 		j.lacking = append(j.lacking, fmt.Sprintf("the container %s, in which it runs", image))
 	}
 	return j
@@ -110,14 +111,6 @@ const aService = "the service "
 func (p Project) HasServices() bool {
 	_, _, notes := p.fromCI()
 	return slices.ContainsFunc(notes, func(n string) bool { return strings.HasPrefix(n, aService) })
-}
-
-// elements are the entries of a list.
-func elements(n *yaml.Node) []*yaml.Node {
-	if n == nil || n.Kind != yaml.SequenceNode {
-		return nil
-	}
-	return n.Content
 }
 
 var (
@@ -133,28 +126,22 @@ var (
 )
 
 // take takes one step over, or says why it cannot be.
-func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps []toolStep, notes []string) {
-	n = follow(n)
-	uses, run := Child(n, "uses"), read(n, "run").Value
-	if uses == nil {
-		if isInstall(run) {
-			steps = append(steps, toolStep{Run: run})
-		}
-		return steps, nil
-	}
-	name, _, _ := strings.Cut(uses.Value, "@")
+func (p Project) take(step *Step, values map[string]string, depth int) (steps []toolStep, notes []string) {
+	uses := step.Uses.Value
+	name := actionOf(uses)
 	switch {
+	case isInstall(step.Run):
+		return []toolStep{{Run: step.Run}}, nil
 	case strings.HasPrefix(name, "./") && depth == 0:
-		return p.takeLocal(n, strings.TrimPrefix(name, "./"), values)
-	case !takes.MatchString(uses.Value) || strings.HasPrefix(name, "docker/"):
+		return p.takeLocal(step, strings.TrimPrefix(name, "./"), values)
+	case !takes.MatchString(uses) || strings.HasPrefix(name, "docker/"):
 		return nil, nil
-	case read(n, "if").Value != "":
-		return nil, []string{fmt.Sprintf("%s, which runs under a condition", uses.Value)}
+	case step.Condition.Value != "":
+		return nil, []string{fmt.Sprintf("%s, which runs under a condition", uses)}
 	}
-	s := toolStep{Uses: strings.TrimSpace(uses.Value + " " + uses.LineComment), With: map[string]string{}}
-	with := Mapping(Child(n, "with"))
-	for _, key := range slices.Sorted(maps.Keys(with)) {
-		value, why := resolved(with[key], values)
+	s := toolStep{Uses: strings.TrimSpace(uses + " " + Child(step.Node, "uses").LineComment), With: map[string]string{}}
+	for _, key := range slices.Sorted(maps.Keys(step.With)) {
+		value, why := resolved(step.With[key], values)
 		switch {
 		case slices.Contains([]string{"registry-url", "scope", "server-id", "source-url"}, key) || strings.Contains(why, "secrets."):
 			notes = append(notes, fmt.Sprintf("%s of %s: a private registry or token; give it to MergeXO's step in env, and name it in [agent] pass_env", key, name))
@@ -173,7 +160,7 @@ func (p Project) take(n *yaml.Node, values map[string]string, depth int) (steps 
 }
 
 // takeLocal takes the steps of a local action over.
-func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (steps []toolStep, notes []string) {
+func (p Project) takeLocal(step *Step, dir string, values map[string]string) (steps []toolStep, notes []string) {
 	var doc yaml.Node
 	text := cmp.Or(p.Read(dir+"/action.yml"), p.Read(dir+"/action.yaml"))
 	if yaml.Unmarshal([]byte(text), &doc) != nil || len(doc.Content) == 0 {
@@ -183,12 +170,12 @@ func (p Project) takeLocal(n *yaml.Node, dir string, values map[string]string) (
 	for _, in := range Pairs(Child(top, "inputs")) {
 		inside["inputs."+in.Key] = read(in.Value, "default").Value
 	}
-	for key, value := range Mapping(Child(n, "with")) {
+	for key, value := range step.With {
 		if value, why := resolved(value, values); why == "" {
 			inside["inputs."+key] = value
 		}
 	}
-	for _, one := range elements(Child(Child(top, "runs"), "steps")) {
+	for _, one := range readSteps(Child(top, "runs")) {
 		taken, why := p.take(one, inside, 1)
 		steps, notes = append(steps, taken...), append(notes, why...)
 	}

@@ -118,16 +118,20 @@ func readLimits(n *yaml.Node) limits {
 
 func readJob(p Pair) *Job {
 	n, on, in := p.Value, Child(p.Value, "runs-on"), Child(p.Value, "container")
-	j := &Job{
+	return &Job{
 		Node: n, ID: p.Key, Name: read(n, "name").Value, Line: p.Line, Condition: read(n, "if"), Needs: Words(Child(n, "needs")),
 		limits: readLimits(n), Timeout: read(n, "timeout-minutes"), Calls: read(n, "uses").Value, RunsOn: append(Words(on), Words(Child(on, "labels"))...), Environment: Child(n, "environment") != nil,
 		Container: container{cmp.Or(read(n, "container").Value, read(in, "image").Value), read(in, "options").Value},
+		Steps:     readSteps(n),
 	}
-	for _, n := range sequence(Child(n, "steps")) {
-		j.Steps = append(j.Steps, &Step{Node: n, Line: n.Line, ID: read(n, "id").Value, Uses: read(n, "uses"), Run: read(n, "run").Value, Condition: read(n, "if"),
-			With: Mapping(Child(n, "with")), Env: Mapping(Child(n, "env"))})
-	}
-	return j
+}
+
+// readSteps are the steps of a job, or of a local action.
+func readSteps(n *yaml.Node) []*Step {
+	return each(sequence(Child(n, "steps")), func(n *yaml.Node) *Step {
+		return &Step{Node: n, Line: n.Line, ID: read(n, "id").Value, Uses: read(n, "uses"), Run: read(n, "run").Value, Condition: read(n, "if"),
+			With: Mapping(Child(n, "with")), Env: Mapping(Child(n, "env"))}
+	})
 }
 
 // Pair is one entry of a mapping.
