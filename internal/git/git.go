@@ -107,7 +107,7 @@ type Submodule struct {
 // attributes can disagree, a workflow can tell the index to overlook a file, and not every file system has all modes and names. While it
 // is as it was, it is nobody's work.
 type Differing struct {
-	Was, Now string // its entry in the index, and the one that git would make of it
+	Was, Now Entry  // in the index, and what git would make of it
 	Content  string // what was there, as package worktree puts it
 }
 

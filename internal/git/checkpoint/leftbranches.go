@@ -120,8 +120,8 @@ func stashes(ctx context.Context, c *git.Checkout) (found []git.Ref, err error) 
 		}
 		entries, err := worktree.TakenAlong(ctx, c, sha)
 		if err == nil && len(parents) > 2 {
-			var untracked map[string]string
-			untracked, err = worktree.Entries(ctx, c, c.Index, "ls-tree", "-r", parents[2])
+			var untracked map[string]git.Entry
+			untracked, err = worktree.FilesOf(ctx, c, parents[2])
 			maps.Copy(entries, untracked)
 		}
 		if err == nil {

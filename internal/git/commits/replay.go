@@ -19,24 +19,40 @@ func Replay(ctx context.Context, c *git.Checkout, start, head, onto string) (new
 	if !syntax.IsSHA(start) || !syntax.IsSHA(head) || !syntax.IsSHA(onto) {
 		return "", fmt.Errorf("replay %q..%q on %q: not commit ids", start, head, onto)
 	}
-	out, err := c.Ask(ctx, "rev-list", "--reverse", "--topo-order", "--first-parent", "--parents", start+".."+head)
+	list, err := history.Nodes(ctx, c, []string{head, "^" + start}, "--reverse", "--topo-order", "--first-parent")
 	if err != nil {
 		return "", fmt.Errorf("list commits to replay: %w", err)
 	}
-	p := &mergetree.Picker{C: c, Files: c.Top, Tip: onto}
-	if p.Tree, err = history.TreeOf(ctx, c, onto); err != nil {
+	tree, err := history.TreeOf(ctx, c, onto)
+	if err != nil {
 		return "", err
 	}
-	for row := range strings.Lines(string(out)) {
-		ids := strings.Fields(row)
-		if len(ids) < 2 {
-			return "", fmt.Errorf("replay %s: it has no parent here", strings.TrimSpace(row))
+	for _, one := range list {
+		if len(one.Parents) == 0 {
+			return "", fmt.Errorf("replay %s: it has no parent here", one.SHA)
 		}
-		if err = replayOne(ctx, c, p, ids[0], ids[1]); err != nil {
+		if onto, tree, err = replayOne(ctx, c, one, onto, tree); err != nil {
 			return "", err
 		}
 	}
-	return p.Tip, moveTo(ctx, c, p.Tip)
+	return onto, moveTo(ctx, c, onto)
+}
+
+// replayOne puts one commit on top of a tip with this tree, unless it is empty there.
+func replayOne(ctx context.Context, c *git.Checkout, one history.Node, tip, tree string) (newTip, newTree string, err error) {
+	ours, err := mergetree.StandIn(c, tree, one.Parents[0])
+	if err != nil {
+		return "", "", err
+	}
+	made, err := mergetree.Combine(ctx, c, c.Top, ours, one.SHA)
+	if err != nil || made == tree {
+		return tip, tree, err
+	}
+	raw, err := c.Ask(ctx, "cat-file", "commit", one.SHA)
+	if err == nil {
+		tip, err = git.WriteObject(c, "commit", mergetree.Rewrite(c, raw, made, tip))
+	}
+	return tip, made, git.Wrap(err, "replay %s", one.SHA)
 }
 
 // ReplayOrMerge is Replay for linear commits, and leaves those alone that are on onto already. If there is a merge among them, onto is merged with them instead, by a commit
@@ -81,7 +97,7 @@ func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead
 	case head:
 		return other, moveTo(ctx, c, other)
 	}
-	tree, err := mergetree.Combine(ctx, c, c.Top, head, other, other)
+	tree, err := mergetree.Combine(ctx, c, c.Top, head, other)
 	if err != nil {
 		return "", err
 	}
@@ -89,19 +105,6 @@ func Merge(ctx context.Context, c *git.Checkout, other, message string) (newHead
 		return "", err
 	}
 	return newHead, moveTo(ctx, c, newHead)
-}
-
-// replayOne puts one commit on top of the tip, unless it is empty there.
-func replayOne(ctx context.Context, c *git.Checkout, p *mergetree.Picker, commit, parent string) error {
-	tree, err := p.Apply(ctx, commit, parent)
-	if err != nil || tree == p.Tree {
-		return err
-	}
-	raw, err := c.Ask(ctx, "cat-file", "commit", commit)
-	if err != nil {
-		return fmt.Errorf("read commit %s: %w", commit, err)
-	}
-	return p.Put(commit, mergetree.Rewrite(c, raw, tree, p.Tip), tree)
 }
 
 // moveTo moves HEAD, index and files of the checkout.

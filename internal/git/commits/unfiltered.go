@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
 // FilteredByLFS are those of the paths whose contents belong in Git LFS, as .gitattributes in the checkout says.
@@ -46,23 +48,18 @@ func hasAttributes(c *git.Checkout, name string) bool {
 // Unfiltered commits files of the checkout on top of head as they are, without the filter of Git LFS; it returns head where they are in
 // it so. It moves nothing in the checkout.
 func Unfiltered(ctx context.Context, c *git.Checkout, head string, paths []string, message string) (sha string, err error) {
-	index := filepath.Join(c.OwnDir, "unfiltered")
-	do := func(stdin string, args ...string) (line string) {
-		if err == nil {
-			var out []byte
-			out, err = c.TreeWith(ctx, index, []byte(stdin), args...)
-			line = syntax.Line(out)
-		}
-		return line
+	tree, err := worktree.Graft(ctx, c, head, func(index string) error {
+		off := []string{"-c", "filter.lfs.process=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false"}
+		_, err := c.TreeWith(ctx, index, []byte(strings.Join(paths, "\x00")+"\x00"), append(off, "update-index", "-z", "--stdin")...)
+		return err
+	})
+	had := ""
+	if err == nil {
+		had, err = history.TreeOf(ctx, c, head)
 	}
-	do("", "read-tree", head)
-	do(strings.Join(paths, "\x00")+"\x00", "-c", "filter.lfs.process=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false", "update-index", "-z", "--stdin")
-	tree, had := do("", "write-tree"), do("", "rev-parse", "--verify", head+"^{tree}")
-	if sha = head; tree != had && err == nil {
-		sha, err = git.WriteCommit(c, tree, message+"\n", head)
+	if err != nil || tree == had {
+		return head, git.Wrap(err, "commit files without their filter")
 	}
-	if err != nil {
-		return "", fmt.Errorf("commit files without their filter: %w", err)
-	}
-	return sha, nil
+	sha, err = git.WriteCommit(c, tree, message+"\n", head)
+	return sha, git.Wrap(err, "commit files without their filter")
 }

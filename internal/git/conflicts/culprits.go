@@ -3,7 +3,6 @@ package conflicts
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -20,10 +19,7 @@ func Culprits(ctx context.Context, c *git.Checkout, base, head string, paths []s
 	if err != nil || len(paths) == 0 {
 		return nil, err
 	}
-	args := []string{"log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%an%n%s", fmt.Sprintf("--max-count=%d", maxCulprits), base, "^" + from, "--"}
-	out, err := c.Ask(ctx, slices.Concat(args, paths[:min(len(paths), 200)])...)
-	if err != nil {
-		return nil, fmt.Errorf("list commits of the base that conflict: %w", err)
-	}
-	return history.CommitsIn(out)
+	args := []string{fmt.Sprintf("--max-count=%d", maxCulprits), "--"}
+	list, err := history.Commits(ctx, c, []string{base, "^" + from}, append(args, paths[:min(len(paths), 200)]...)...)
+	return list, git.Wrap(err, "commits of the base that conflict")
 }

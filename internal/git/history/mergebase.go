@@ -3,7 +3,6 @@ package history
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
@@ -79,27 +78,13 @@ func WholeMergeBase(ctx context.Context, c *git.Checkout, base, head string) (sh
 	if hidden, err := cutOff(ctx, c, head, base); err != nil || hidden {
 		return sha, false, err
 	}
-	merges, err := merges(ctx, c, base, head)
-	for _, parents := range merges {
-		if _, known, err := MergeBase(ctx, c, parents[0], parents[1]); err != nil || !known {
+	merges, err := Nodes(ctx, c, []string{head, "^" + base}, "--merges")
+	for _, one := range merges {
+		if _, known, err := MergeBase(ctx, c, one.Parents[0], one.Parents[1]); err != nil || !known {
 			return sha, false, err
 		}
 	}
 	return sha, err == nil, err
-}
-
-// merges are the first two parents of every merge commit that the head has and the base lacks.
-func merges(ctx context.Context, c *git.Checkout, base, head string) (parents [][2]string, err error) {
-	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", head, "^"+base)
-	if err != nil {
-		return nil, fmt.Errorf("list merges: %w", err)
-	}
-	for row := range strings.Lines(string(out)) {
-		if ids := strings.Fields(row); len(ids) > 2 {
-			parents = append(parents, [2]string{ids[1], ids[2]})
-		}
-	}
-	return parents, nil
 }
 
 // KnownMergeBase is the first of KnownMergeBases.

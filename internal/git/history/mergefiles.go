@@ -31,13 +31,13 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	for _, change := range own {
 		need.Add(change.Old, change.New)
 	}
-	merges, err := merges(ctx, c, met.BaseSHA, met.HeadSHA)
+	merges, err := Nodes(ctx, c, []string{met.HeadSHA, "^" + met.BaseSHA}, "--merges")
 	if err != nil {
 		return err
 	}
 	// A merge in the branch is repeated to see what a person changed in it.
-	for _, pair := range append(merges, [2]string{met.BaseSHA, met.HeadSHA}) {
-		if err := NeedBoth(ctx, c, need, pair, own); err != nil {
+	for _, one := range append(merges, Node{Parents: []string{met.BaseSHA, met.HeadSHA}}) {
+		if err := NeedBoth(ctx, c, need, [2]string(one.Parents[:2]), own); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,4 @@
-// Package mergetree merges trees and writes commits in memory, without a working tree: single merges with their conflicts,
-// and a picker that cherry-picks a series of commits.
+// Package mergetree merges trees without a working tree, and says what conflicts in them.
 package mergetree
 
 import (
@@ -30,7 +29,10 @@ const (
 )
 
 // Stage is one version of a conflicting path: 1 is the merge base's, 2 ours, 3 theirs.
-type Stage struct{ Mode, Id, Path, number string }
+type Stage struct {
+	git.Entry
+	Path, number string
+}
 
 // Message is one of git's messages about some paths.
 type Message struct {
@@ -47,14 +49,14 @@ type Result struct {
 }
 
 // Combine merges two commits into a tree, in our own git directory. Attributes (built-in merge drivers, binary) are read
-// below files, which is not changed. A conflict is *ErrConflict of the commit blame.
-func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs, blame string) (tree string, err error) {
+// below files, which is not changed. A conflict is *ErrConflict of theirs.
+func Combine(ctx context.Context, c *git.Checkout, files, ours, theirs string) (tree string, err error) {
 	found, clean, err := Merge(ctx, c, files, ours, theirs)
 	if err != nil {
-		return "", fmt.Errorf("merge %s: %w", blame, err)
+		return "", fmt.Errorf("merge %s: %w", theirs, err)
 	}
 	if !clean {
-		return "", &ErrConflict{Commit: blame, Tree: found.Tree, Paths: found.Paths(), Found: found}
+		return "", found.Conflict(theirs)
 	}
 	return found.Tree, nil
 }
@@ -123,7 +125,7 @@ func readMerge(in *bufio.Reader) (found *Result, clean bool, err error) {
 		if len(entry) != 3 {
 			return nil, false, fmt.Errorf("unexpected answer %q", row)
 		}
-		found.Stages = append(found.Stages, Stage{Mode: entry[0], Id: entry[1], number: entry[2], Path: path})
+		found.Stages = append(found.Stages, Stage{Entry: git.Entry(entry[0] + " " + entry[1]), number: entry[2], Path: path})
 	}
 	for err == nil {
 		n, bad := strconv.Atoi(word())
@@ -159,22 +161,15 @@ func (f *Result) Paths() []string {
 	return slices.Compact(list)
 }
 
-// Versions are the stages of a path; a missing one has no mode.
-func (f *Result) Versions(path string) (base, ours, theirs Stage) {
+// Versions are what a path has at the stages.
+func (f *Result) Versions(path string) (base, ours, theirs git.Entry) {
+	at := map[string]git.Entry{}
 	for _, s := range f.Stages {
-		if s.Path != path {
-			continue
-		}
-		switch s.number {
-		case "1":
-			base = s
-		case "2":
-			ours = s
-		case "3":
-			theirs = s
+		if s.Path == path {
+			at[s.number] = s.Entry
 		}
 	}
-	return base, ours, theirs
+	return at["1"], at["2"], at["3"]
 }
 
 // Kind names the kind of conflict in a path.
@@ -187,13 +182,13 @@ func (f *Result) Kind(path string) string {
 		}
 	}
 	switch {
-	case ours.Mode == git.ModeSubmodule || theirs.Mode == git.ModeSubmodule:
+	case ours.Mode() == git.ModeSubmodule || theirs.Mode() == git.ModeSubmodule:
 		return "submodule"
 	case kinds["binary"]:
 		return "binary"
-	case ours.Mode != "" && theirs.Mode != "" && ours.Id == theirs.Id && ours.Mode != theirs.Mode:
+	case ours != "" && theirs != "" && ours.ID() == theirs.ID() && ours != theirs:
 		return "mode"
-	case ours.Mode == git.ModeSymlink && theirs.Mode == git.ModeSymlink:
+	case ours.Mode() == git.ModeSymlink && theirs.Mode() == git.ModeSymlink:
 		return "symlink"
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
@@ -227,14 +222,14 @@ func Describe(ctx context.Context, c *git.Checkout, e *ErrConflict, ours, theirs
 	if e.Found == nil || len(paths) == 0 || len(e.Files) > 0 {
 		return nil
 	}
-	entries, err := Entries(ctx, c, e.Tree, paths)
+	entries, err := git.Entries(ctx, c, e.Tree, paths)
 	if err != nil {
 		return err
 	}
 	var ids []string
 	for _, at := range entries {
-		if at.Mode != git.ModeSubmodule {
-			ids = append(ids, at.Id)
+		if at.IsBlob() {
+			ids = append(ids, at.ID())
 		}
 	}
 	if err := fetch.Missing(ctx, c, ids); err != nil {
@@ -252,7 +247,7 @@ func Describe(ctx context.Context, c *git.Checkout, e *ErrConflict, ours, theirs
 	for _, path := range paths {
 		file := ConflictFile{Path: path, Kind: e.Found.Kind(path)}
 		if at, ok := entries[path]; ok && (file.Kind == "content" || file.Kind == "add/add" || strings.HasPrefix(file.Kind, "rename")) {
-			file.Hunks = hunks[at.Id]
+			file.Hunks = hunks[at.ID()]
 		}
 		e.Files = append(e.Files, file)
 	}
@@ -293,31 +288,13 @@ func shortened(lines []string) []string {
 	return append(append(slices.Clone(lines[:half]), gap), lines[len(lines)-half:]...)
 }
 
-// Entries are the modes and IDs of paths in a commit or tree; missing paths are left out.
-func Entries(ctx context.Context, c *git.Checkout, tree string, paths []string) (map[string]Stage, error) {
-	found := map[string]Stage{}
-	for some := range slices.Chunk(paths, 200) { // that many fit into an argument list, whatever their length
-		out, err := c.Ask(ctx, slices.Concat([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, some)...)
-		if err != nil {
-			return nil, fmt.Errorf("look up paths in %s: %w", tree, err)
-		}
-		for _, row := range syntax.Fields(out) {
-			meta, path, _ := strings.Cut(row, "\t")
-			if entry := strings.Fields(meta); len(entry) == 3 {
-				found[path] = Stage{Mode: entry[0], Id: entry[2], Path: path}
-			}
-		}
-	}
-	return found, nil
-}
-
 // Attributes returns the ids of the .gitattributes files of a commit, by name.
 func Attributes(ctx context.Context, c *git.Checkout, rev string, names []string) (map[string]string, error) {
-	there, err := Entries(ctx, c, rev, names)
+	there, err := git.Entries(ctx, c, rev, names)
 	found := map[string]string{}
 	for name, at := range there {
-		if strings.HasPrefix(at.Mode, "100") {
-			found[name] = at.Id
+		if at.IsFile() {
+			found[name] = at.ID()
 		}
 	}
 	return found, err
@@ -325,34 +302,30 @@ func Attributes(ctx context.Context, c *git.Checkout, rev string, names []string
 
 // WriteAttributes writes such files below a directory: git merge reads them from a working tree.
 func WriteAttributes(ctx context.Context, c *git.Checkout, dir string, files map[string]string) error {
-	names := slices.Sorted(maps.Keys(files))
-	var ids []string
-	for _, name := range names {
-		ids = append(ids, files[name])
-	}
+	ids := slices.Sorted(maps.Values(files))
 	if err := fetch.Missing(ctx, c, ids); err != nil {
 		return err
 	}
-	err := c.Contents(ctx, ids, func(_ string, content io.Reader) error {
-		text, err := io.ReadAll(content)
-		file := filepath.Join(dir, filepath.FromSlash(names[0]))
-		names = names[1:]
-		return errors.Join(err, os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, text, 0o600))
-	})
+	texts, err := c.Texts(ctx, ids, 0)
+	for name, id := range files {
+		file := filepath.Join(dir, filepath.FromSlash(name))
+		if err == nil {
+			err = errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, texts[id], 0o600))
+		}
+	}
 	return git.Wrap(err, "read attributes")
 }
 
 // Without drops what concerns only some paths.
-func (f *Result) Without(files []Stage) *Result {
-	ours := func(p string) bool { return slices.ContainsFunc(files, func(at Stage) bool { return at.Path == p }) }
+func (f *Result) Without(files map[string]git.Entry) *Result {
 	rest := &Result{Tree: f.Tree}
 	for _, s := range f.Stages {
-		if !ours(s.Path) {
+		if files[s.Path] == "" {
 			rest.Stages = append(rest.Stages, s)
 		}
 	}
 	for _, s := range f.Messages {
-		if slices.ContainsFunc(s.Paths, func(p string) bool { return !ours(p) }) {
+		if slices.ContainsFunc(s.Paths, func(p string) bool { return files[p] == "" }) {
 			rest.Messages = append(rest.Messages, s)
 		}
 	}

@@ -1,6 +1,7 @@
 package mergetree
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -26,4 +27,16 @@ type ConflictFile struct {
 
 func (e *ErrConflict) Error() string {
 	return fmt.Sprintf("%s conflicts in %s%s", e.Commit, syntax.Quoted(e.Paths), e.Why)
+}
+
+// Conflict is the error of a merge that is not clean; commit is the one that did not apply.
+func (f *Result) Conflict(commit string) *ErrConflict {
+	return &ErrConflict{Commit: commit, Tree: f.Tree, Paths: f.Paths(), Found: f}
+}
+
+// AsConflict is the conflict that an error tells of; nil for any other.
+func AsConflict(err error) *ErrConflict {
+	conflict := (*ErrConflict)(nil)
+	errors.As(err, &conflict)
+	return conflict
 }

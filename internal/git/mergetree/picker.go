@@ -2,7 +2,6 @@ package mergetree
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"slices"
 
@@ -29,35 +28,9 @@ func Rewrite(c *git.Checkout, raw []byte, tree, parent string) []byte {
 	return out.Bytes()
 }
 
-// Picker puts commits on top of each other in memory, so that a pick costs little more than its merge.
-type Picker struct {
-	C     *git.Checkout
-	Files string // directory of the attribute files
-
-	Tip, Tree string // the result so far, and at first where it starts
-}
-
 // StandIn writes a commit that only serves to choose the merge base: git 2.39 lacks merge-tree --merge-base, so a commit
 // with the wanted tree and the wanted base as its only parent replaces the real one.
-func (p *Picker) StandIn(tree, parent string) (string, error) {
-	return git.WriteCommit(p.C, tree, "stand-in\n", parent)
-}
-
-// Apply returns the tip's tree with the change of commit against parent.
-func (p *Picker) Apply(ctx context.Context, commit, parent string) (tree string, err error) {
-	ours, err := p.StandIn(p.Tree, parent)
-	if err != nil {
-		return "", err
-	}
-	return Combine(ctx, p.C, p.Files, ours, commit, commit)
-}
-
-// Put writes a commit with this tree on the tip, and makes it the tip.
-func (p *Picker) Put(was string, raw []byte, tree string) error {
-	sha, err := git.WriteObject(p.C, "commit", raw)
-	if err != nil {
-		return fmt.Errorf("write commit for %s: %w", was, err)
-	}
-	p.Tip, p.Tree = sha, tree
-	return nil
+func StandIn(c *git.Checkout, tree string, base ...string) (string, error) {
+	id, err := git.WriteCommit(c, tree, "stand-in\n", base...)
+	return id, git.Wrap(err, "prepare a merge")
 }

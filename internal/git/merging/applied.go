@@ -35,7 +35,7 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if err != nil || met.Unrelated || met.MergeBase == head {
 		return nil, err
 	}
-	own, err := commitNodes(ctx, c, head, "^"+base)
+	own, err := nodes(ctx, c, head, "^"+base)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 
 // appliedInPart reports whether the head has changes beyond its plain commits, in a merge, or the base undid something
 // since. It ignores attributes: a merge that is clean only with them counts as having changes of its own.
-func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence, merges []commitNode) (bool, error) {
+func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence, merges []history.Node) (bool, error) {
 	if err := history.FillMerge(ctx, c, met); err != nil {
 		return false, err
 	}
-	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t commitNode) bool { return len(t.parents) > 2 }) {
+	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t history.Node) bool { return len(t.Parents) > 2 }) {
 		return true, nil
 	}
 	if evil, err := evilMerges(ctx, c, c.OwnDir, merges); err != nil || len(evil) > 0 {

@@ -35,8 +35,8 @@ func (g *input) emptyError(ctx context.Context) error {
 	}
 	pairs := [][2]string{{g.Head, g.start()}}
 	for _, t := range g.own {
-		if len(t.parents) == 1 && len(pairs) <= maxCandidates {
-			pairs = append(pairs, [2]string{t.sha, t.parents[0]})
+		if len(t.Parents) == 1 && len(pairs) <= maxCandidates {
+			pairs = append(pairs, [2]string{t.SHA, t.Parents[0]})
 		}
 	}
 	mine, err := changes(ctx, g.c, pairs)
@@ -125,7 +125,7 @@ func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
 		}
 		for i, change := range mine {
 			if same(change, commits, sums) != "" {
-				twins[own[i].sha] = true
+				twins[own[i].SHA] = true
 			}
 		}
 	}
@@ -134,7 +134,7 @@ func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
 }
 
 // pathsOf are the paths that some commits, which are no merges, change, each once.
-func pathsOf(ctx context.Context, c *git.Checkout, commits []commitNode) ([]string, error) {
+func pathsOf(ctx context.Context, c *git.Checkout, commits []history.Node) ([]string, error) {
 	var paths []string
 	err := history.Differences(ctx, c, againstParents(commits), func(_ int, all []history.Altered) {
 		for _, one := range all {
@@ -145,9 +145,9 @@ func pathsOf(ctx context.Context, c *git.Checkout, commits []commitNode) ([]stri
 }
 
 // againstParents pairs commits that are no merges with their parents, "" for the first of a history.
-func againstParents(commits []commitNode) (pairs [][2]string) {
+func againstParents(commits []history.Node) (pairs [][2]string) {
 	for _, t := range commits {
-		pairs = append(pairs, [2]string{t.sha, strings.Join(t.parents, "")})
+		pairs = append(pairs, [2]string{t.SHA, strings.Join(t.Parents, "")})
 	}
 	return pairs
 }

@@ -50,7 +50,7 @@ func mergedTree(ctx context.Context, c *git.Checkout, base, head string) (tree s
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	tree, _, err = g.mergeTarget(ctx)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+	if mergetree.AsConflict(err) != nil {
 		return "", nil
 	}
 	return tree, err

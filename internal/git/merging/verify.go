@@ -42,8 +42,8 @@ func verify(ctx context.Context, g *input, made Merged) error {
 		expected = target
 	}
 	tree, won, failed := expected(ctx, g)
-	conflict := (*mergetree.ErrConflict)(nil)
-	if failed != nil && !errors.As(failed, &conflict) {
+	conflict := mergetree.AsConflict(failed)
+	if failed != nil && conflict == nil {
 		return fmt.Errorf("verify %s: %w", made.Tip, failed)
 	}
 	if failed == nil {
@@ -87,11 +87,11 @@ func standsOn(ctx context.Context, c *git.Checkout, base string, made Merged) er
 
 // baseHas checks the paths whose conflicts the base won.
 func baseHas(ctx context.Context, g *input, made Merged) error {
-	ours, err := mergetree.Entries(ctx, g.c, g.Base, made.BaseWon)
+	ours, err := git.Entries(ctx, g.c, g.Base, made.BaseWon)
 	if err != nil {
 		return err
 	}
-	theirs, err := mergetree.Entries(ctx, g.c, made.Tip, made.BaseWon)
+	theirs, err := git.Entries(ctx, g.c, made.Tip, made.BaseWon)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	}
 	o.message = strategies[g.Strategy].message
 	again, err := g.pickOwn(ctx, o)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+	if mergetree.AsConflict(err) != nil {
 		return false, nil
 	}
 	if err != nil || slices.ContainsFunc(again.won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {

@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -77,7 +78,7 @@ func writePrivate(ctx context.Context, c *git.Checkout, h PrivateRef, from strin
 		return "", fmt.Errorf("keep %s in place of %q: not a commit id", h.Ref, from)
 	}
 	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
-		move, err := privateCommit(ctx, a, h)
+		move, err := privateCommit(a, h)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func Stage(ctx context.Context, c *git.Checkout, ref, sha string, more ...Privat
 		failed = git.InSeparateDir(c, true, func(a *git.Checkout) error {
 			moves := []relay.Move{stage}
 			for _, h := range more {
-				kept, err := privateCommit(ctx, a, h)
+				kept, err := privateCommit(a, h)
 				if err != nil {
 					return err
 				}
@@ -184,15 +185,15 @@ func checkPrivate(ref string) error {
 }
 
 // privateCommit makes the commit for a private ref and returns its move.
-func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Move, error) {
+func privateCommit(c *git.Checkout, h PrivateRef) (relay.Move, error) {
 	blob, err := git.WriteObject(c, "blob", h.Content)
-	var tree []byte
+	var tree, commit string
 	if err == nil {
-		tree, err = c.Tell(ctx, []byte("100644 blob "+blob+"\t"+privateFile+"\n"), "mktree")
+		id, _ := hex.DecodeString(blob)
+		tree, err = git.WriteObject(c, "tree", fmt.Appendf(nil, "100644 %s\x00%s", privateFile, id))
 	}
-	var commit string
 	if err == nil {
-		commit, err = git.WriteCommit(c, syntax.Line(tree), privateAbout)
+		commit, err = git.WriteCommit(c, tree, privateAbout)
 	}
 	if err != nil {
 		return relay.Move{}, fmt.Errorf("write what is kept: %w", err)
@@ -216,25 +217,21 @@ func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64)
 
 // readPrivateFile reads the file that fetchPrivate fetched.
 func readPrivateFile(ctx context.Context, c *git.Checkout, ref string, limit int64) ([]byte, error) {
-	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", fetchedPrivate, "--", privateFile)
+	there, err := git.Entries(ctx, c, fetchedPrivate, []string{privateFile})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
 	}
-	entry, _, _ := strings.Cut(syntax.Line(out), "\t")
-	part := strings.Fields(entry)
-	if err != nil || len(part) != 3 || part[0] != "100644" || part[1] != "blob" || !syntax.IsSHA(part[2]) {
+	at := there[privateFile]
+	if err != nil || at.Mode() != "100644" {
 		return nil, &ErrNotOurs{Ref: ref}
 	}
-	out, err = c.Ask(ctx, "cat-file", "-s", part[2])
-	if ctx.Err() != nil {
-		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
-	}
-	// An error means that the server left it out.
-	if size, bad := strconv.ParseInt(syntax.Line(out), 10, 64); err != nil || bad != nil || size > limit {
-		return nil, &ErrTooLarge{Ref: ref, Limit: limit}
-	}
-	if out, err = c.Ask(ctx, "cat-file", "blob", part[2]); err != nil {
+	found, err := git.Inspect(ctx, c, at.ID())
+	if err != nil {
 		return nil, fmt.Errorf("read what is kept: %w", err)
 	}
-	return out, nil
+	if found[0].ID == "" || found[0].Size > limit { // the server left it out
+		return nil, &ErrTooLarge{Ref: ref, Limit: limit}
+	}
+	out, err := c.Ask(ctx, "cat-file", "blob", at.ID())
+	return out, git.Wrap(err, "read what is kept")
 }

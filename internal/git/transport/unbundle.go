@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -243,32 +242,24 @@ func measurePack(ctx context.Context, c *git.Checkout, name string) (map[string]
 	if err != nil {
 		return nil, fmt.Errorf("list objects of a bundle: %w", err)
 	}
-	var ids bytes.Buffer
+	var ids []string
 	for row := range strings.Lines(string(out)) {
 		if part := strings.Fields(row); len(part) > 1 {
-			ids.WriteString(part[1] + "\n")
+			ids = append(ids, part[1])
 		}
 	}
-	if out, err = c.Tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"); err != nil {
-		return nil, fmt.Errorf("measure objects of a bundle: %w", err)
-	}
-	limits := map[string]int{"commit": maxCommit, "tree": maxTree, "blob": MaxBundle}
-	for row := range strings.Lines(string(out)) {
-		part := strings.Fields(row)
-		if len(part) != 3 {
-			return nil, fmt.Errorf("measure objects of a bundle: unexpected answer %q", row)
-		}
-		limit, ok := limits[part[1]]
-		size, err := strconv.ParseInt(part[2], 10, 64)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("measure objects of a bundle: %w", err)
+	found, err := git.Inspect(ctx, c, ids...)
+	limits := map[string]int64{"commit": maxCommit, "tree": maxTree, "blob": MaxBundle}
+	for i, one := range found {
+		switch limit, ok := limits[one.Kind]; {
+		case one.ID == "":
+			return nil, fmt.Errorf("measure objects of a bundle: %s is not here", ids[i])
 		case !ok:
-			return nil, refuse(BundleStray, "object %s is a %s", part[0], part[1])
-		case size > int64(limit):
-			return nil, refuse(BundleTooLarge, "%s %s has %d bytes, at most %d", part[1], part[0], size, limit)
+			return nil, refuse(BundleStray, "object %s is a %s", one.ID, one.Kind)
+		case one.Size > limit:
+			return nil, refuse(BundleTooLarge, "%s %s has %d bytes, at most %d", one.Kind, one.ID, one.Size, limit)
 		}
-		packed[part[0]] = true
+		packed[one.ID] = true
 	}
-	return packed, nil
+	return packed, git.Wrap(err, "measure objects of a bundle")
 }

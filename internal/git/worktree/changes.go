@@ -20,10 +20,10 @@ import (
 // Changes are how the files and an index of a checkout differ from its HEAD, apart from ignored files and from what is nobody's work
 // (git.Differing).
 type Changes struct {
-	Unmerged []string          // paths with conflicts
-	There    []string          // changed and new files; repositories of their own end with a slash
-	Set      map[string]string // entries that the index should have: none for deleted files, the earlier ones of what is nobody's work
-	Was      map[string]string // the entries that it has, of all that differs
+	Unmerged []string             // paths with conflicts
+	There    []string             // changed and new files; repositories of their own end with a slash
+	Set      map[string]git.Entry // what the index should have: nothing for deleted files, the earlier entries of what is nobody's work
+	Was      map[string]git.Entry // what it has, of all that differs
 }
 
 // Any reports whether there is anything.
@@ -40,7 +40,7 @@ func Look(ctx context.Context, c *git.Checkout, index, head string, settings ...
 
 // compare is Look for an index without such orders.
 func compare(ctx context.Context, c *git.Checkout, index, head string, settings ...string) (Changes, error) {
-	ch := Changes{Set: map[string]string{}, Was: map[string]string{}}
+	ch := Changes{Set: map[string]git.Entry{}, Was: map[string]git.Entry{}}
 	if err := c.PointHead(head); err != nil {
 		return ch, err
 	}
@@ -49,14 +49,14 @@ func compare(ctx context.Context, c *git.Checkout, index, head string, settings 
 		return ch, fmt.Errorf("look for changes: %w", err)
 	}
 	for _, row := range syntax.Fields(out) { // https://git-scm.com/docs/git-status#_porcelain_format_version_2
-		path, states, entry := row[2:], "??", ""
+		path, states, entry := row[2:], "??", git.Entry("")
 		switch row[0] {
 		case 'u':
 			ch.Unmerged = append(ch.Unmerged, strings.SplitN(row, " ", 11)[10])
 			continue
 		case '1':
 			part := strings.SplitN(row, " ", 9)
-			path, states, entry = part[8], part[1], part[4]+" "+part[7]
+			path, states, entry = part[8], part[1], git.Entry(part[4]+" "+part[7])
 		}
 		switch same := Same(ctx, c, path); {
 		case same != nil && states != "D.": // a file that is no longer tracked does not come back
@@ -118,13 +118,13 @@ func (ch Changes) Take(ctx context.Context, c *git.Checkout, index string) (refu
 
 // Update changes an index: entries by path, "" for none, and the files of a directory at these paths. It returns what git does not take,
 // by path, and why.
-func Update(ctx context.Context, c *git.Checkout, index string, entries map[string]string, paths []string, dir string) (refused map[string]string, err error) {
+func Update(ctx context.Context, c *git.Checkout, index string, entries map[string]git.Entry, paths []string, dir string) (refused map[string]string, err error) {
 	refused = map[string]string{}
 	if len(entries) > 0 {
 		var rows bytes.Buffer
 		for path, entry := range entries {
 			if entry == "" {
-				entry = "0 " + strings.Repeat("0", 40)
+				entry = git.Entry("0 " + strings.Repeat("0", 40))
 			}
 			fmt.Fprintf(&rows, "%s\t%s\x00", entry, path)
 		}
@@ -193,12 +193,13 @@ func noteDiffering(ctx context.Context, c *git.Checkout, head string, ours bool)
 	if _, err := ch.Take(ctx, c, index); err != nil {
 		return err
 	}
-	now, err := Entries(ctx, c, index, "ls-files", "--stage")
+	out, err := c.TreeWith(ctx, index, nil, "ls-files", "--stage", "-z")
+	now := git.EntriesIn(out)
 	for path, was := range ch.Was {
 		Note(ctx, c, path, was, now[path])
 	}
 	c.Opt.Log.Debug("files_differ", "files", len(c.Differing))
-	return err
+	return git.Wrap(err, "list entries")
 }
 
 // Distrust makes git look into each file, even if its time is the one that the index has: with other attributes since, it can differ even
@@ -206,7 +207,7 @@ func noteDiffering(ctx context.Context, c *git.Checkout, head string, ours bool)
 func Distrust(index string) error { return os.Chtimes(index, time.Unix(1, 0), time.Unix(1, 0)) }
 
 // Note records that a path is nobody's work for as long as it stays as it is.
-func Note(ctx context.Context, c *git.Checkout, path, was, now string) {
+func Note(ctx context.Context, c *git.Checkout, path string, was, now git.Entry) {
 	c.Differing[path] = git.Differing{Was: was, Now: now, Content: Content(ctx, c, c.Top, path)}
 }
 
@@ -249,28 +250,19 @@ func Content(ctx context.Context, c *git.Checkout, dir, path string) string {
 	return fmt.Sprintf("%o %x %v", info.Mode()&(os.ModeType|0o100), sum.Sum(nil), err == nil)
 }
 
-// Entries are the entries of an index or a tree ("100644 ID"), by path: list is git ls-files --stage or git ls-tree.
-func Entries(ctx context.Context, c *git.Checkout, index string, list ...string) (map[string]string, error) {
-	out, err := c.TreeWith(ctx, index, nil, append(list, "-z")...)
-	if err != nil {
-		return nil, fmt.Errorf("list entries: %w", err)
-	}
-	found := map[string]string{}
-	for _, row := range syntax.Fields(out) {
-		meta, path, _ := strings.Cut(row, "\t")
-		part := slices.DeleteFunc(strings.Fields(meta), func(part string) bool { return part == "blob" || part == "commit" })
-		found[path] = part[0] + " " + part[1]
-	}
-	return found, nil
+// FilesOf are all files of a commit, by path.
+func FilesOf(ctx context.Context, c *git.Checkout, commit string) (map[string]git.Entry, error) {
+	out, err := c.Ask(ctx, "ls-tree", "-r", "-z", "--full-tree", commit)
+	return git.EntriesIn(out), git.Wrap(err, "list entries")
 }
 
 // TakenAlong are files that somebody's commit has with the work though they are as they were, and the entries that they had before.
-func TakenAlong(ctx context.Context, c *git.Checkout, commit string) (map[string]string, error) {
-	along := map[string]string{}
+func TakenAlong(ctx context.Context, c *git.Checkout, commit string) (map[string]git.Entry, error) {
+	along := map[string]git.Entry{}
 	if len(c.Differing) == 0 {
 		return along, nil
 	}
-	now, err := Entries(ctx, c, c.Index, "ls-tree", "-r", commit)
+	now, err := FilesOf(ctx, c, commit)
 	for path, d := range c.Differing {
 		if d.Was != "" && d.Now != d.Was && now[path] == d.Now && Same(ctx, c, path) != nil {
 			along[path] = d.Was
@@ -280,20 +272,28 @@ func TakenAlong(ctx context.Context, c *git.Checkout, commit string) (map[string
 }
 
 // Retree is a tree with other entries.
-func Retree(ctx context.Context, c *git.Checkout, tree string, entries map[string]string) (string, error) {
+func Retree(ctx context.Context, c *git.Checkout, tree string, entries map[string]git.Entry) (string, error) {
+	return Graft(ctx, c, tree, func(index string) error {
+		_, err := Update(ctx, c, index, entries, nil, c.Top)
+		return err
+	})
+}
+
+// Graft is a tree after a change of an index of it. Files that a partial clone lacks, and what a sparse checkout leaves out, stay in it.
+func Graft(ctx context.Context, c *git.Checkout, tree string, change func(index string) error) (string, error) {
 	index := filepath.Join(c.OwnDir, "tree-index")
 	defer os.Remove(index)
-	if _, err := c.TreeWith(ctx, index, nil, "read-tree", tree); err != nil {
+	if _, err := c.TreeWith(ctx, index, nil, "-c", "core.sparseCheckout=false", "-c", "index.sparse=false", "read-tree", tree); err != nil {
 		return "", fmt.Errorf("read tree %s: %w", tree, err)
 	}
-	if _, err := Update(ctx, c, index, entries, nil, c.Top); err != nil {
+	if err := change(index); err != nil {
 		return "", err
 	}
-	return Tree(ctx, c, index)
+	return Tree(ctx, c, index, "--missing-ok")
 }
 
 // Tree writes an index as a tree.
-func Tree(ctx context.Context, c *git.Checkout, index string) (string, error) {
-	out, err := c.TreeWith(ctx, index, nil, "write-tree")
+func Tree(ctx context.Context, c *git.Checkout, index string, options ...string) (string, error) {
+	out, err := c.TreeWith(ctx, index, nil, append([]string{"write-tree"}, options...)...)
 	return syntax.Line(out), git.Wrap(err, "write tree")
 }
