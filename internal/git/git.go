@@ -19,9 +19,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -215,7 +213,7 @@ func startClone(ctx context.Context, c *Checkout) error {
 	return initialize(ctx, c)
 }
 
-// initialize makes the git directory of a clone of our own as git init would (https://git-scm.com/docs/gitrepository-layout).
+// initialize makes the git directory of a clone of our own.
 func initialize(ctx context.Context, c *Checkout) error {
 	// As locate would say. Git resolves links.
 	top, err := filepath.EvalSymlinks(c.Top)
@@ -225,17 +223,9 @@ func initialize(ctx context.Context, c *Checkout) error {
 	c.GitDir = filepath.Join(top, ".git")
 	in := func(name string) string { return filepath.Join(c.GitDir, name) }
 	c.Config, c.Objects, c.Index, c.Shallow, c.Info = in("config"), in("objects"), in("index"), in("shallow"), in("info")
-	err = errors.Join(os.MkdirAll(in("refs/heads"), 0o755), os.MkdirAll(c.Objects, 0o755), os.WriteFile(in("HEAD"), []byte("ref: refs/heads/mergexo\n"), 0o644))
+	origin := []Setting{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}}
+	list, err := Initialize(c.GitDir, origin, map[string][]byte{"HEAD": []byte("ref: refs/heads/mergexo\n")})
 	if err != nil {
-		return fmt.Errorf("start an own clone: %w", err)
-	}
-	_, folded := os.Stat(in("hEaD"))
-	list := []Setting{
-		{"core.repositoryformatversion", "0"}, {"core.bare", "false"}, {"core.filemode", "true"}, {"core.logallrefupdates", "true"},
-		{"core.ignorecase", strconv.FormatBool(folded == nil)}, {"core.precomposeunicode", strconv.FormatBool(runtime.GOOS == "darwin")},
-		{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
-	}
-	if err := os.WriteFile(c.Config, SettingsText(list), 0o644); err != nil {
 		return fmt.Errorf("start an own clone: %w", err)
 	}
 	if !c.OwnClone { // a workspace that has lost its git directory keeps its own

@@ -13,7 +13,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/relay"
 )
 
 // get lists the server's refs and fetches what is missing. It asks for commits by ID: for thousands of names git takes
@@ -92,12 +91,7 @@ func gatherBy(ctx context.Context, c *git.Checkout, options, shas []string) erro
 	if len(shas) == 0 {
 		return nil
 	}
-	_, err := c.Network(ctx, relay.Fetching, []byte(strings.Join(shas, "\n")+"\n"), slices.Concat(fetch.Command, options, fetch.Filtered(c), []string{"--stdin", "origin"})...)
-	wants := make([][2]string, 0, len(shas))
-	for _, sha := range shas {
-		wants = append(wants, [2]string{sha})
-	}
-	return git.Wrap(errors.Join(fetch.MissingRef(c, err, wants), c.TakeShallow()), "fetch heads")
+	return git.Wrap(fetch.Order{IDs: shas, Options: append(slices.Clone(options), fetch.Filtered(c)...)}.Do(ctx, c), "fetch heads")
 }
 
 // agree finds the merge bases of every head and its base, and fetches the history that is missing for that.

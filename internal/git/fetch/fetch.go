@@ -29,17 +29,34 @@ const depth = 50
 // DeepenBy is by how many commits Deepen deepens a shallow history, step by step, before it fetches everything.
 var DeepenBy = []int{200, 2000}
 
-// Command starts every fetch: it only fetches what it is asked for.
-var Command = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+// command starts every fetch: it only fetches what it is asked for.
+var command = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
+
+// Order is what one fetch is to get: refs or commits (from) into refs of our own directory (to), or objects by their ids.
+type Order struct {
+	Wants    [][2]string
+	IDs      []string
+	Options  []string
+	Settings []string // of git: -c NAME=value
+}
+
+// Do makes the fetch, and takes over where the history ends then. *ErrNoRef names what the server does not have.
+func (o Order) Do(ctx context.Context, c *git.Checkout) error {
+	args, named, stdin := slices.Concat(o.Settings, command, o.Options), o.IDs, []byte(nil)
+	if len(o.IDs) > 0 { // there may be very many
+		args, stdin = append(args, "--stdin"), git.Rows(o.IDs)
+	}
+	args = append(args, "origin")
+	for _, want := range o.Wants {
+		args, named = append(args, "+"+want[0]+":"+want[1]), append(named, want[0])
+	}
+	_, err := c.Network(ctx, relay.Fetching, stdin, args...)
+	return errors.Join(missing(c, err, named), c.TakeShallow())
+}
 
 // Get fetches refs or commits (from) into refs of our own directory (to), in one network operation.
 func Get(ctx context.Context, c *git.Checkout, options []string, wants ...[2]string) error {
-	args := append(slices.Concat(Command, options), "origin")
-	for _, want := range wants {
-		args = append(args, "+"+want[0]+":"+want[1])
-	}
-	_, err := c.Network(ctx, relay.Fetching, nil, args...)
-	if err := errors.Join(MissingRef(c, err, wants), c.TakeShallow()); err != nil {
+	if err := (Order{Wants: wants, Options: options}).Do(ctx, c); err != nil {
 		return err
 	}
 	return readFetched(ctx, c, wants)
@@ -73,16 +90,13 @@ func readFetched(ctx context.Context, c *git.Checkout, wants [][2]string) error 
 
 var missingRef = regexp.MustCompile(`(?:couldn't find remote ref|not our ref|unadvertised object|no such remote ref) (.+)`)
 
-// MissingRef turns git's message about a missing remote ref into ErrNoRef with the requested name: the message has been
+// missing turns git's message about a missing remote ref into ErrNoRef with the requested name: the message has been
 // escaped for terminals, by git and by us.
-func MissingRef(c *git.Checkout, err error, wants [][2]string) error {
-	if err == nil {
-		return nil
-	}
+func missing(c *git.Checkout, err error, named []string) error {
 	if m := missingRef.FindStringSubmatch(git.StderrOf(err)); m != nil {
-		for _, want := range wants {
-			if strings.TrimSpace(m[1]) == strings.TrimSpace(syntax.Clean(c.Redact(want[0]))) {
-				return &git.ErrNoRef{Ref: want[0]}
+		for _, name := range named {
+			if strings.TrimSpace(m[1]) == strings.TrimSpace(syntax.Clean(c.Redact(name))) {
+				return &git.ErrNoRef{Ref: name}
 			}
 		}
 	}

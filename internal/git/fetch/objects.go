@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/relay"
 )
 
 // Tree fetches the blobs of a commit's tree that a partial clone lacks, in one network operation, and in one more the trees that a
@@ -62,22 +61,19 @@ func Objects(ctx context.Context, c *git.Checkout, ids []string) error {
 	if c.Opt.URL == "" {
 		return fmt.Errorf("%w: it is a partial clone that lacks files, and with --local its origin is not asked for them; merge without it", ErrPartial)
 	}
-	args := slices.Concat([]string{"-c", "fetch.negotiationAlgorithm=noop"}, Command, []string{"--filter=blob:none", "--stdin", "origin"})
-	if _, err := c.Network(ctx, relay.Fetching, []byte(strings.Join(ids, "\n")+"\n"), args...); err != nil {
-		return fmt.Errorf("fetch missing files: %w", err)
-	}
-	return nil
+	order := Order{IDs: ids, Options: []string{"--filter=blob:none"}, Settings: []string{"-c", "fetch.negotiationAlgorithm=noop"}}
+	return git.Wrap(order.Do(ctx, c), "fetch missing files")
 }
 
 // Lacking are those of the objects that the server does not have, ten at most. One network operation, and one more for each.
 func Lacking(ctx context.Context, c *git.Checkout, ids []string) (lacking []string, err error) {
 	for len(ids) > 0 && len(lacking) < 10 {
 		err := git.InSeparateDir(c, false, func(own *git.Checkout) error { return Objects(ctx, own, ids) }) // which has none of them
-		said := missingRef.FindStringSubmatch(git.StderrOf(err))
-		if said == nil || !slices.Contains(ids, strings.TrimSpace(said[1])) {
+		none := (*git.ErrNoRef)(nil)
+		if !errors.As(err, &none) {
 			return lacking, err
 		}
-		lacking = append(lacking, strings.TrimSpace(said[1]))
+		lacking = append(lacking, none.Ref)
 		ids = slices.DeleteFunc(slices.Clone(ids), func(id string) bool { return slices.Contains(lacking, id) })
 	}
 	return lacking, nil

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -197,20 +198,30 @@ func ReplaceFile(path string, text []byte) error {
 		}
 		return nil
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
-	}
-	file, err := os.CreateTemp(filepath.Dir(path), ".mergexo-")
+	err := WriteWhole(path, ".mergexo-", 0o644, func(to io.Writer) error {
+		_, err := to.Write(text)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
 	}
-	_, err = file.Write(text)
-	err = errors.Join(err, file.Chmod(0o644), file.Close())
-	if err == nil {
+	return nil
+}
+
+// WriteWhole writes a file that nobody sees before it is whole. Until then it has another name, which begins like temporary.
+func WriteWhole(path, temporary string, mode fs.FileMode, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), temporary)
+	if err != nil {
+		return err
+	}
+	if err = errors.Join(write(file), file.Chmod(mode), file.Close()); err == nil {
 		err = os.Rename(file.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), errors.Join(err, os.Remove(file.Name())))
+		return errors.Join(err, os.Remove(file.Name()))
 	}
 	return nil
 }

@@ -43,19 +43,11 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if len(plain) == 0 || len(plain) > maxCandidates {
 		return nil, err
 	}
-	paths, err := pathsOf(ctx, c, plain)
+	both, err := compareOwn(ctx, c, base, head, plain)
 	if err != nil {
 		return nil, err
 	}
-	theirs, sums, err := changing(ctx, c, base, head, paths)
-	if err != nil || len(theirs) == 0 {
-		return nil, err
-	}
-	mine, err := changes(ctx, c, againstParents(plain))
-	if err != nil {
-		return nil, err
-	}
-	found := matched(mine, theirs, sums)
+	found := both.matched()
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -86,15 +78,16 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence,
 	return slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(open, path) }), err
 }
 
-// matched are the commits, oldest first, that make the same changes as mine, each once; none if one of mine has no match.
-func matched(mine []change, newestFirst []string, sums []change) (found []string) {
+// matched are the commits of the base, oldest first, that make the same changes as the branch's, each once; none if one of those has no
+// match.
+func (d compared) matched() (found []string) {
 	used := map[int]bool{}
-	for _, want := range mine {
+	for _, want := range d.mine {
 		if len(want) == 0 {
 			continue // an empty commit
 		}
-		at := len(sums) - 1
-		for at >= 0 && (used[at] || !maps.Equal(want, sums[at])) {
+		at := len(d.sums) - 1
+		for at >= 0 && (used[at] || !maps.Equal(want, d.sums[at])) {
 			at--
 		}
 		if at < 0 {
@@ -102,7 +95,7 @@ func matched(mine []change, newestFirst []string, sums []change) (found []string
 		}
 		used[at] = true
 	}
-	for i, sha := range slices.Backward(newestFirst) {
+	for i, sha := range slices.Backward(d.theirs) {
 		if used[i] {
 			found = append(found, sha)
 		}

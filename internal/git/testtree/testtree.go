@@ -56,36 +56,15 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 	if strings.Contains(c.Objects, "\n") {
 		return fmt.Errorf("%q cannot be named as an alternate", c.Objects)
 	}
-	git := func(args ...string) error {
-		env := c.Env("GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
-		_, err := c.Run(ctx, git.Spec{Dir: dir, Env: env, Args: git.Safely(args)})
-		return err
-	}
-	if err := git("init", "-q", "--template=", "--initial-branch=mergexo"); err != nil {
-		return err
-	}
 	tags, err := tags(ctx, c)
 	if err != nil {
 		return err
 	}
-	settings, err := os.ReadFile(filepath.Join(dir, ".git", "config"))
+	_, err = git.Initialize(filepath.Join(dir, ".git"), testSettings(ctx, c, sha), map[string][]byte{
+		"objects/info/alternates": []byte(c.Objects + "\n"), "packed-refs": tags, "shallow": c.Boundary, "HEAD": []byte(sha + "\n"),
+	})
 	if err != nil {
-		return fmt.Errorf("read its configuration: %w", err)
-	}
-	for name, text := range map[string][]byte{
-		"config":                  append(settings, testConfig(ctx, c, sha)...),
-		"objects/info/alternates": []byte(c.Objects + "\n"),
-		"packed-refs":             tags,
-		"shallow":                 c.Boundary,
-		"HEAD":                    []byte(sha + "\n"),
-	} {
-		file := filepath.Join(dir, ".git", filepath.FromSlash(name))
-		if len(text) == 0 {
-			continue
-		}
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, text, 0o644)); err != nil {
-			return fmt.Errorf("write its git directory: %w", err)
-		}
+		return err
 	}
 	if c.OwnClone {
 		// Other users could not traverse it to the objects; everything else there holds no secret and cannot be listed.
@@ -93,7 +72,9 @@ func fill(ctx context.Context, c *git.Checkout, dir, sha string) error {
 			return fmt.Errorf("let its user see the objects: %w", err)
 		}
 	}
-	return git("read-tree", "-m", "-u", sha)
+	env := c.Env("GIT_DIR="+filepath.Join(dir, ".git"), "GIT_WORK_TREE="+dir, "GIT_CEILING_DIRECTORIES="+filepath.Dir(dir))
+	_, err = c.Run(ctx, git.Spec{Dir: dir, Env: env, Args: git.Safely([]string{"read-tree", "-m", "-u", sha})})
+	return err
 }
 
 // Env is git's part of the environment of tests in dir: git as on a fresh machine. Our settings are in a new file in temp: those of
@@ -113,9 +94,9 @@ func Env(c *git.Checkout, dir, temp string) ([]string, error) {
 	return []string{"GIT_CONFIG_GLOBAL=" + file.Name(), "GIT_CONFIG_NOSYSTEM=1", "GIT_TERMINAL_PROMPT=0"}, nil
 }
 
-// testConfig is the configuration of a test tree, apart from what git init detects about the file system. Submodules are where the
+// testSettings are the settings of a test tree, apart from those that git init makes. Submodules are where the
 // repository itself would look for them.
-func testConfig(ctx context.Context, c *git.Checkout, sha string) []byte {
+func testSettings(ctx context.Context, c *git.Checkout, sha string) []git.Setting {
 	list := []git.Setting{{Key: "core.commitGraph", Value: "false"}, {Key: "gc.auto", Value: "0"}, {Key: "maintenance.auto", Value: "false"}}
 	if u, err := url.Parse(c.Opt.URL); err == nil && u.User == nil && u.Host != "" {
 		list = append(list, git.Setting{Key: "remote.origin.url", Value: c.Opt.URL})
@@ -125,7 +106,7 @@ func testConfig(ctx context.Context, c *git.Checkout, sha string) []byte {
 			list = append(list, git.Setting{Key: s.Key, Value: c.Beside(s.Value)})
 		}
 	}
-	return git.SettingsText(list)
+	return list
 }
 
 // tags are the checkout's tags of commits that are here, as a packed-refs file.

@@ -205,8 +205,7 @@ func privateCommit(c *git.Checkout, h PrivateRef) (relay.Move, error) {
 // partial clone.
 func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) error {
 	get := func(filter ...string) error {
-		_, err := c.Network(ctx, relay.Fetching, nil, slices.Concat(fetch.Command, []string{"--depth=1"}, filter, []string{"origin", "+" + ref + ":" + fetchedPrivate})...)
-		return errors.Join(fetch.MissingRef(c, err, [][2]string{{ref, fetchedPrivate}}), c.TakeShallow())
+		return fetch.Order{Wants: [][2]string{{ref, fetchedPrivate}}, Options: append([]string{"--depth=1"}, filter...)}.Do(ctx, c)
 	}
 	err := get("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // omits files of at least that size
 	if said := git.StderrOf(err); strings.Contains(said, "filter") && strings.Contains(said, "not supported") {
