@@ -125,7 +125,7 @@ func stashes(ctx context.Context, c *git.Checkout) (found []git.Ref, err error) 
 			maps.Copy(entries, untracked)
 		}
 		if err == nil {
-			tree, err = worktree.Retree(ctx, c, tree, entries)
+			tree, err = git.Retree(ctx, c, tree, entries)
 		}
 		if err != nil {
 			return nil, err

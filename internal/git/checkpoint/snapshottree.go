@@ -46,12 +46,12 @@ func trySnapshotTree(ctx context.Context, c *git.Checkout, head, index string, a
 	for _, path := range vanished {
 		changes.Set[path] = ""
 	}
-	refused, err := worktree.Update(ctx, c, index, changes.Set, copied, files)
+	refused, err := git.UpdateIndex(ctx, c, index, changes.Set, copied, files)
 	if err != nil {
 		return "", err
 	}
 	for path, why := range refused {
 		c.Opt.Log.Debug("file_unread", "path", path, "error", why)
 	}
-	return worktree.Tree(ctx, c, index)
+	return git.WriteTree(ctx, c, index)
 }

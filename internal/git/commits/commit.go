@@ -72,7 +72,7 @@ func Commit(ctx context.Context, c *git.Checkout, head, message string) (sha str
 		c.LeftOut = append(c.LeftOut, fmt.Sprintf("%q (%s)", path, refused[path]))
 		worktree.Note(ctx, c, path, changes.Was[path], changes.Was[path])
 	}
-	tree, err := worktree.Tree(ctx, c, c.Index)
+	tree, err := git.WriteTree(ctx, c, c.Index)
 	if err != nil {
 		return "", false, err
 	}

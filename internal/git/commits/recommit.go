@@ -113,7 +113,7 @@ func without(ctx context.Context, c *git.Checkout, id string, raw []byte, moved 
 		return raw, "", err
 	}
 	row, rest, _ := bytes.Cut(raw, []byte("\n"))
-	tree, err := worktree.Retree(ctx, c, strings.TrimPrefix(string(row), "tree "), along)
+	tree, err := git.Retree(ctx, c, strings.TrimPrefix(string(row), "tree "), along)
 	if err != nil {
 		return nil, "", err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
-	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
 // FilteredByLFS are those of the paths whose contents belong in Git LFS, as .gitattributes in the checkout says.
@@ -48,7 +47,7 @@ func hasAttributes(c *git.Checkout, name string) bool {
 // Unfiltered commits files of the checkout on top of head as they are, without the filter of Git LFS; it returns head where they are in
 // it so. It moves nothing in the checkout.
 func Unfiltered(ctx context.Context, c *git.Checkout, head string, paths []string, message string) (sha string, err error) {
-	tree, err := worktree.Graft(ctx, c, head, func(index string) error {
+	tree, err := git.Graft(ctx, c, head, func(index string) error {
 		off := []string{"-c", "filter.lfs.process=", "-c", "filter.lfs.clean=", "-c", "filter.lfs.required=false"}
 		_, err := c.TreeWith(ctx, index, []byte(strings.Join(paths, "\x00")+"\x00"), append(off, "update-index", "-z", "--stdin")...)
 		return err

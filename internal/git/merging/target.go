@@ -9,7 +9,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
 // target is the tree of merging the whole branch, with the paths whose conflicts the base won, or *ErrConflict. Changes of
@@ -79,7 +78,7 @@ func (g *input) resolveForBase(ctx context.Context, found *mergetree.Result, our
 			return "", nil, conflict
 		}
 	}
-	if tree, err = worktree.Retree(ctx, g.c, found.Tree, change); err != nil {
+	if tree, err = git.Retree(ctx, g.c, found.Tree, change); err != nil {
 		return "", nil, err
 	}
 	return tree, paths, nil

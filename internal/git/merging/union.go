@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/worktree"
 )
 
 // maxUnionFile limits the size of a Markdown file whose lists are merged, in bytes.
@@ -37,7 +36,7 @@ func unionTree(ctx context.Context, g *input) (tree string, won []string, err er
 	if err != nil || len(files) == 0 {
 		return tree, won, g.explain(ctx, err)
 	}
-	tree, err = worktree.Retree(ctx, g.c, tree, files)
+	tree, err = git.Retree(ctx, g.c, tree, files)
 	return tree, won, err
 }
 
