@@ -24,7 +24,6 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/credential"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
@@ -61,7 +60,7 @@ type Checkout struct {
 	program string // git itself, found in Opt.Path
 	site    string // scheme and host of URL with a final slash
 
-	guard.Layout
+	Layout
 	OwnClone bool // we made the clone; Close removes it
 
 	OwnDir         string            // our own bare git directory
@@ -106,7 +105,7 @@ type Submodule struct {
 // is as it was, it is nobody's work.
 type Differing struct {
 	Was, Now Entry  // in the index, and what git would make of it
-	Content  string // what was there, as package worktree puts it
+	Content  string // what was there, as package checkout puts it
 }
 
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelled, and else starts a clone of
@@ -337,7 +336,7 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 // workspaceBroken reports whether an error means a workspace that git cannot work with, and not the server or the run.
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
-	var unsafeDir *guard.ErrUnsafeGitDir
+	var unsafeDir *ErrUnsafeGitDir
 	switch {
 	case c.OwnClone || c.person != nil || ctx.Err() != nil:
 		return false

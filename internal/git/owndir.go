@@ -13,8 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 // Recreate has to be called after others have run as our own user, before anything that matters: they can find our own git
@@ -141,7 +139,7 @@ func (c *Checkout) TakeShallow() error {
 	if c.Boundary = now; c.person != nil {
 		return nil
 	}
-	return guard.ReplaceFile(c.Shallow, now)
+	return ReplaceFile(c.Shallow, now)
 }
 
 // sameRepository compares two URLs of a repository: https, ssh and scp-like forms, with or without .git, ignoring case

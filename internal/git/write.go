@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 // WriteObject writes an object into a file of its own, as git does (https://git-scm.com/book/en/v2/Git-Internals-Git-Objects), and returns
@@ -25,7 +23,7 @@ func WriteObject(c *Checkout, kind string, content []byte) (id string, err error
 	if _, err := os.Lstat(file); err == nil {
 		return id, nil
 	}
-	err = guard.WriteWhole(file, "tmp_obj_", 0o444, func(to io.Writer) error { // git removes what a killed process leaves of that name
+	err = WriteWhole(file, "tmp_obj_", 0o444, func(to io.Writer) error { // git removes what a killed process leaves of that name
 		z := zlib.NewWriter(to)
 		_, err := z.Write(raw)
 		return errors.Join(err, z.Close())

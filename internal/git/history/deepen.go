@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -19,7 +18,7 @@ func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 			return fmt.Errorf("deepen history: %q is not a commit id", sha)
 		}
 	}
-	_, err := fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
+	_, err := deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
 	return err
 }
 

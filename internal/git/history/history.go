@@ -1,5 +1,5 @@
-// Package history relates commits and lists what they change: relation, merge base, paths, added text. It never mistakes a
-// shallow boundary for the start of the history: what is missing is fetched, or the answer is Unknown.
+// Package history relates commits, lists what they change, and fetches what is missing for that. It never mistakes a shallow boundary for
+// the start of the history. Every fetch is bounded: a shallow clone gets only the requested history, a partial one only the named objects.
 package history
 
 import (

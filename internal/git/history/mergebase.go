@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -39,7 +38,7 @@ func FetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Di
 
 func tryFetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
 	wants := [][2]string{{"refs/heads/" + base, git.FetchedBase}, {head, git.FetchedHead}}
-	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), wants...); err != nil {
+	if err := Fetch(ctx, c, append(Bounded(ctx, c, 0), Filtered(c)...), wants...); err != nil {
 		return Divergence{}, err
 	}
 	met, err := FindMergeBase(ctx, c, c.Refs[git.FetchedBase], c.Refs[git.FetchedHead])
@@ -57,7 +56,7 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 // meet finds a merge base by one of the functions below, with the history that the answer needs.
 func meet(ctx context.Context, c *git.Checkout, base, head string, ask func(ctx context.Context, c *git.Checkout, base, head string) (string, bool, error)) (Divergence, error) {
 	met := Divergence{BaseSHA: base, HeadSHA: head}
-	known, err := fetch.Deepen(ctx, c, []string{base, head}, func() (known bool, err error) {
+	known, err := deepen(ctx, c, []string{base, head}, func() (known bool, err error) {
 		met.MergeBase, known, err = ask(ctx, c, base, head)
 		return known, err
 	})

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -64,7 +63,7 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 		err = fs.ErrNotExist
 	}
 	if err == nil {
-		err = fetch.Missing(ctx, c, []string{at.ID()})
+		err = FetchMissing(ctx, c, []string{at.ID()})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)

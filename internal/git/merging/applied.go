@@ -8,7 +8,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -69,7 +68,7 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence,
 	if evil, err := evilMerges(ctx, c, c.OwnDir, merges); err != nil || len(evil) > 0 {
 		return true, err
 	}
-	both, _, err := mergetree.Merge(ctx, c, c.OwnDir, met.BaseSHA, met.HeadSHA)
+	both, _, err := Merge(ctx, c, c.OwnDir, met.BaseSHA, met.HeadSHA)
 	if err != nil {
 		return false, fmt.Errorf("merge: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -33,7 +32,7 @@ func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []his
 			asked, pairs = append(asked, t), append(pairs, [2]string{t.Parents[0], t.Parents[1]})
 		}
 	}
-	_, err = mergetree.MergeAll(ctx, c, files, "", pairs, func(i int, made *mergetree.Result, clean bool) {
+	_, err = MergeAll(ctx, c, files, "", pairs, func(i int, made *Result, clean bool) {
 		if t := asked[i]; !clean || made.Tree != treeIn(raws[t.SHA]) {
 			found = append(found, t.SHA)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -106,7 +105,7 @@ func (g *input) pickOne(ctx context.Context, done *picked, t history.Node, raws 
 		if isSigned(raw) {
 			done.signed++
 		}
-		made := mergetree.Rewrite(g.c, raw, tree, done.tip)
+		made := Rewrite(g.c, raw, tree, done.tip)
 		if message != nil {
 			made = message(t.SHA, made)
 		}
@@ -124,7 +123,7 @@ func (g *input) pickOne(ctx context.Context, done *picked, t history.Node, raws 
 // step is a tree, of the tip, with what a commit changed; "" where the commit is to be dropped.
 func (g *input) step(ctx context.Context, at string, t history.Node, raws map[string][]byte) (tree string, won []string, err error) {
 	tree, won, err = g.pickTree(ctx, at, t, raws)
-	if mergetree.AsConflict(err) != nil {
+	if AsConflict(err) != nil {
 		twins, failed := appliedOnBase(ctx, g)
 		if failed != nil || !twins[t.SHA] {
 			return "", nil, cmp.Or[error](failed, err)
@@ -151,10 +150,10 @@ func (g *input) pickTree(ctx context.Context, at string, t history.Node, raws ma
 		if err != nil {
 			return "", nil, err
 		}
-		if parent, err = mergetree.StandIn(g.c, nothing); err != nil {
+		if parent, err = StandIn(g.c, nothing); err != nil {
 			return "", nil, err
 		}
-		if theirs, err = mergetree.StandIn(g.c, treeIn(raws[t.SHA]), parent); err != nil {
+		if theirs, err = StandIn(g.c, treeIn(raws[t.SHA]), parent); err != nil {
 			return "", nil, err
 		}
 	case treeIn(raws[t.Parents[0]]) == at: // git would say the same
@@ -162,7 +161,7 @@ func (g *input) pickTree(ctx context.Context, at string, t history.Node, raws ma
 	default:
 		parent = t.Parents[0]
 	}
-	ours, err := mergetree.StandIn(g.c, at, parent)
+	ours, err := StandIn(g.c, at, parent)
 	if err != nil {
 		return "", nil, err
 	}

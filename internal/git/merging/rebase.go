@@ -7,7 +7,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
 // rebase puts the branch's own commits on top of Base one by one; its merge commits are left out. Where that does not work,
@@ -15,14 +14,14 @@ import (
 // tree becomes one commit. Where the merge conflicts and git rebase does not, what git rebase makes lands.
 func rebase(ctx context.Context, g *input) (Merged, error) {
 	done, err := g.pickOwn(ctx, pickOptions{})
-	if err != nil && mergetree.AsConflict(err) == nil {
+	if err != nil && AsConflict(err) == nil {
 		return Merged{}, err
 	}
 	if err == nil && done.tip == g.Head { // nothing was rewritten, so nothing can be lost
 		return g.landPicked(ctx, done)
 	}
 	tree, won, failed := target(ctx, g)
-	switch conflict := mergetree.AsConflict(failed); {
+	switch conflict := AsConflict(failed); {
 	case failed == nil && (err != nil || tree != done.tree):
 		m, err := g.single(ctx, tree) // with a list of what it is made of
 		m.Strategy, m.BaseWon = SquashReapply, won
@@ -37,7 +36,7 @@ func rebase(ctx context.Context, g *input) (Merged, error) {
 		if len(twins) > 0 {
 			done, err = g.pickOwn(ctx, pickOptions{without: twins})
 		}
-		if mergetree.AsConflict(err) != nil {
+		if AsConflict(err) != nil {
 			return Merged{}, failed
 		}
 	}
@@ -52,7 +51,7 @@ func (g *input) landAsMerged(ctx context.Context, done picked, err error) (Merge
 	}
 	tree, won, failed := target(ctx, g)
 	switch {
-	case mergetree.AsConflict(failed) != nil:
+	case AsConflict(failed) != nil:
 		if err := g.holdsAll(ctx, done, failed); err != nil {
 			return Merged{}, err
 		}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -33,17 +32,17 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
 	}
-	ours, err := mergetree.StandIn(c, g.baseTree, to)
+	ours, err := StandIn(c, g.baseTree, to)
 	if err != nil {
 		return Merged{}, err
 	}
-	theirs, err := mergetree.StandIn(c, was, to)
+	theirs, err := StandIn(c, was, to)
 	if err != nil {
 		return Merged{}, err
 	}
 	tree, _, err := g.mergeForBase(ctx, ours, theirs, ours, to, nil)
-	if conflict := mergetree.AsConflict(err); conflict != nil {
-		return Merged{}, cmp.Or[error](mergetree.Describe(ctx, c, conflict, "now", "before"), conflict)
+	if conflict := AsConflict(err); conflict != nil {
+		return Merged{}, cmp.Or[error](Describe(ctx, c, conflict, "now", "before"), conflict)
 	}
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
@@ -147,7 +146,7 @@ func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeComm
 		return "", "", err
 	}
 	for _, start := range starts {
-		found, clean, err := mergetree.Merge(ctx, c, c.OwnDir, start, head)
+		found, clean, err := Merge(ctx, c, c.OwnDir, start, head)
 		if err == nil && clean && found.Tree == tree && len(sums[0]) > 0 {
 			return start, mergeCommit, nil
 		}

@@ -8,7 +8,6 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
 // target is the tree of merging the whole branch, with the paths whose conflicts the base won, or *ErrConflict. Changes of
@@ -26,7 +25,7 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	switch {
 	case g.since != "":
 		var err error
-		if ours, err = mergetree.StandIn(g.c, g.baseTree, g.since); err != nil {
+		if ours, err = StandIn(g.c, g.baseTree, g.since); err != nil {
 			return "", nil, err
 		}
 	case g.fork[0] == g.Base:
@@ -50,8 +49,8 @@ func (g *input) mergeForBase(ctx context.Context, ours, theirs, winner, blame st
 
 // explain adds details for people to a conflict; other errors stay as they are.
 func (g *input) explain(ctx context.Context, err error) error {
-	if conflict := mergetree.AsConflict(err); conflict != nil {
-		if failed := mergetree.Describe(ctx, g.c, conflict, "base", "branch"); failed != nil {
+	if conflict := AsConflict(err); conflict != nil {
+		if failed := Describe(ctx, g.c, conflict, "base", "branch"); failed != nil {
 			return failed
 		}
 		conflict.Why = g.unapplied(ctx, conflict.Paths)
@@ -62,7 +61,7 @@ func (g *input) explain(ctx context.Context, err error) error {
 // resolveForBase lets the base win a merge's conflicts if all of them are in paths where it may, and of a kind with a clear winner:
 // two contents, or a deletion and a change. Otherwise it is *ErrConflict. theirs is the commit at fault, and ours a commit
 // or tree whose version wins.
-func (g *input) resolveForBase(ctx context.Context, found *mergetree.Result, ours, theirs string) (tree string, won []string, err error) {
+func (g *input) resolveForBase(ctx context.Context, found *Result, ours, theirs string) (tree string, won []string, err error) {
 	paths := found.Paths()
 	conflict := found.Conflict(theirs)
 	if len(g.BaseWins) == 0 || !g.mayWin(found, paths) {
@@ -84,10 +83,10 @@ func (g *input) resolveForBase(ctx context.Context, found *mergetree.Result, our
 	return tree, paths, nil
 }
 
-func (g *input) mayWin(found *mergetree.Result, paths []string) bool {
+func (g *input) mayWin(found *Result, paths []string) bool {
 	plain := []string{"content", "add/add", "modify/delete", "binary", "mode", "symlink"}
 	for _, s := range found.Conflicts() {
-		kind := mergetree.KindOf(s)
+		kind := KindOf(s)
 		if !slices.Contains(plain, kind) || slices.ContainsFunc(s.Paths, func(p string) bool { return !slices.Contains(paths, p) }) {
 			return false
 		}

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/frontmatter"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
 
@@ -68,7 +67,7 @@ func unionFiles(ctx context.Context, g *input) (map[string]git.Entry, error) {
 			both, ids = append(both, p), append(ids, ours[p].ID(), theirs[p].ID())
 		}
 	}
-	if err := fetch.Missing(ctx, g.c, slices.Compact(slices.Sorted(slices.Values(ids)))); err != nil {
+	if err := history.FetchMissing(ctx, g.c, slices.Compact(slices.Sorted(slices.Values(ids)))); err != nil {
 		return nil, err
 	}
 	texts, err := g.c.Texts(ctx, ids, maxUnionFile)

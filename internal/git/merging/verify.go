@@ -9,7 +9,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -42,7 +41,7 @@ func verify(ctx context.Context, g *input, made Merged) error {
 		expected = target
 	}
 	tree, won, failed := expected(ctx, g)
-	conflict := mergetree.AsConflict(failed)
+	conflict := AsConflict(failed)
 	if failed != nil && conflict == nil {
 		return fmt.Errorf("verify %s: %w", made.Tip, failed)
 	}
@@ -122,7 +121,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	}
 	o.message = strategies[g.Strategy].message
 	again, err := g.pickOwn(ctx, o)
-	if mergetree.AsConflict(err) != nil {
+	if AsConflict(err) != nil {
 		return false, nil
 	}
 	if err != nil || slices.ContainsFunc(again.won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -90,7 +89,7 @@ func writeBundle(ctx context.Context, c *git.Checkout, file, ref, start, head st
 	if err != nil {
 		return fmt.Errorf("bundle %s..%s: %w", start, head, err)
 	}
-	err = guard.WriteWhole(file, ".mergexo-", 0o600, func(to io.Writer) error {
+	err = git.WriteWhole(file, ".mergexo-", 0o600, func(to io.Writer) error {
 		return writePack(ctx, c, &capped{to: to, left: MaxBundle}, ref, head, needs)
 	})
 	return git.Wrap(err, "write bundle")
@@ -99,7 +98,7 @@ func writeBundle(ctx context.Context, c *git.Checkout, file, ref, start, head st
 // prerequisites are the parents outside the bundle: the start head as a rule, and merged commits.
 func prerequisites(ctx context.Context, c *git.Checkout, start, head string) ([]string, error) {
 	args := []string{"rev-list", "--boundary", head, "^" + start}
-	for _, tip := range fetch.Tips(c) {
+	for _, tip := range history.FetchedTips(c) {
 		args = append(args, "^"+tip)
 	}
 	out, err := c.Ask(ctx, args...)

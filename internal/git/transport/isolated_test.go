@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -68,7 +68,7 @@ func TestPublishBesideSendsALargePackAsItComes(t *testing.T) {
 	big := make([]byte, 6<<20)
 	gittest.Must(rand.Read(big))(t)
 	gittest.Write(t, c.Dir(), map[string]string{"big.bin": string(big)})
-	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
+	sha := gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	var posts []int64
 	h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -264,9 +264,9 @@ func TestARenamedRepositoryIsFoundOnTheSameServerOnly(t *testing.T) {
 			return transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 		},
 		"push":    func(c *git.Checkout, _, sha string) error { return transport.Stage(gittest.Ctx, c, gittest.Stage, sha) },
-		"listing": func(c *git.Checkout, _, _ string) error { _, err := fetch.Remote(gittest.Ctx, c); return err },
+		"listing": func(c *git.Checkout, _, _ string) error { _, err := history.RemoteRefs(gittest.Ctx, c); return err },
 		"fetch": func(c *git.Checkout, _, _ string) error {
-			_, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main")
+			_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
 			return err
 		},
 	} {
@@ -338,8 +338,11 @@ func TestReadingFailsAsTheServerDoes(t *testing.T) {
 		"early end":    {ending("POST", "003d"+strings.Repeat("1", 40)+" refs/heads/main\n"), git.Unreachable, "unexpected disconnect"},
 	} {
 		for way, read := range map[string]func(*git.Checkout) error{
-			"listing": func(c *git.Checkout) error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err },
-			"fetch":   func(c *git.Checkout) error { _, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main"); return err },
+			"listing": func(c *git.Checkout) error {
+				_, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/main")
+				return err
+			},
+			"fetch": func(c *git.Checkout) error { _, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main"); return err },
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				h.Behave(false, nil)

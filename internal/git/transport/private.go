@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -205,7 +205,7 @@ func privateCommit(c *git.Checkout, h PrivateRef) (relay.Move, error) {
 // partial clone.
 func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) error {
 	get := func(filter ...string) error {
-		return fetch.Order{Wants: [][2]string{{ref, fetchedPrivate}}, Options: append([]string{"--depth=1"}, filter...)}.Do(ctx, c)
+		return history.Order{Wants: [][2]string{{ref, fetchedPrivate}}, Options: append([]string{"--depth=1"}, filter...)}.Do(ctx, c)
 	}
 	err := get("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // omits files of at least that size
 	if said := git.StderrOf(err); strings.Contains(said, "filter") && strings.Contains(said, "not supported") {

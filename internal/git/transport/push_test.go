@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -40,10 +40,10 @@ func TestStageIsForcedAndOnlyAStage(t *testing.T) {
 	for _, ref := range []string{"refs/heads/main", "refs/tags/v1", "main", "refs/x:refs/heads/main", "refs/heads/../x"} {
 		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha), ref)
 	}
-	got, err := fetch.Ref(gittest.Ctx, h.Open(""), gittest.Stage)
+	got, err := history.FetchRef(gittest.Ctx, h.Open(""), gittest.Stage)
 	require.NoError(t, err)
 	assert.Equal(t, start, got)
-	require.ErrorAs(t, gittest.Err(fetch.Ref(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
+	require.ErrorAs(t, gittest.Err(history.FetchRef(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
 }
 
 func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
@@ -128,7 +128,7 @@ func TestALostAnswerIsUnclear(t *testing.T) {
 	h.Behave(false, lost)
 	unclear := gittest.As[*git.ErrUnclear](t,
 		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
-	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
+	refs, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"refs/heads/agent/x": sha}, refs, "the remote tells what happened")
 
@@ -146,9 +146,9 @@ func TestRemoteNamesWholeRefs(t *testing.T) {
 	h := gittest.NewHub(t)
 	tip := h.Commit("trap/refs/heads/main", "same ending", nil)
 	c := h.Open("")
-	refs := gittest.Must(fetch.Remote(gittest.Ctx, c, "refs/heads/main"))(t)
+	refs := gittest.Must(history.RemoteRefs(gittest.Ctx, c, "refs/heads/main"))(t)
 	assert.Equal(t, map[string]string{"refs/heads/main": h.Tip("refs/heads/main")}, refs)
-	refs = gittest.Must(fetch.Remote(gittest.Ctx, c))(t)
+	refs = gittest.Must(history.RemoteRefs(gittest.Ctx, c))(t)
 	assert.Equal(t, tip, refs["refs/heads/trap/refs/heads/main"])
 	assert.Equal(t, 2, c.NetworkCalls())
 }

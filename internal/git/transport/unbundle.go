@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
@@ -42,7 +40,7 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 	if b.head != head {
 		return refuse(BundleHead, "it holds %s, want %s", b.head, head)
 	}
-	if err := fetch.Tree(ctx, c, start); err != nil {
+	if err := history.FetchTree(ctx, c, start); err != nil {
 		return err
 	}
 	for _, need := range b.needs {
@@ -60,7 +58,7 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 
 // checkPrerequisite refuses a prerequisite that is neither start, nor its ancestor, nor part of a ref of the server.
 func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string) error {
-	for _, tip := range append([]string{start}, fetch.Tips(c)...) {
+	for _, tip := range append([]string{start}, history.FetchedTips(c)...) {
 		relation, err := history.Relate(ctx, c, need, tip)
 		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) && none.Ref == need {
 			break // a server has all ancestors of its commits
@@ -190,8 +188,8 @@ func checkObjects(ctx context.Context, c *git.Checkout, b *bundle, name string) 
 	if err != nil {
 		return err
 	}
-	var limits *guard.ErrTreeLimits
-	if err := guard.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &limits) {
+	var limits *git.ErrTreeLimits
+	if err := git.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &limits) {
 		return refuse(BundleTooLarge, "%s", limits)
 	} else if err != nil {
 		return err
