@@ -291,11 +291,11 @@ func TestCheckRoomsSeesWhatIsWrong(t *testing.T) {
 		pkg  listed
 		want string
 	}{
-		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/mergetree"}}, ""},
-		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
-		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
+		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/history"}}, ""},
+		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
+		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
 		{"a sibling in a test from outside", listed{ImportPath: git + "/merging", XTestImports: []string{git + "/transport"}}, ""},
-		{"up", listed{ImportPath: git, Imports: []string{git + "/fetch"}}, "internal/git (room 2) imports internal/git/fetch (room 3)"},
+		{"up", listed{ImportPath: git, Imports: []string{git + "/history"}}, "internal/git (room 2) imports internal/git/history (room 3)"},
 		{"from another house", listed{ImportPath: module + "/internal/engine", Imports: []string{git, git + "/transport"}}, ""},
 		{"what is for tests", listed{ImportPath: module + "/internal/engine", Imports: []string{git + "/gittest"}}, "internal/engine imports internal/git/gittest, which is for tests"},
 		{"no room", listed{ImportPath: git + "/attic"}, "internal/git/attic is not in the rooms table"},
