@@ -171,8 +171,8 @@ func takeState(ctx context.Context, c *Checkout) (err error) {
 	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read shallow file: %w", err)
 	}
-	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		c.Refs[HaveHead] = syntax.Line(head)
+	if head, err := c.TipOf(ctx, "HEAD^{commit}"); err == nil && head != "" {
+		c.Refs[HaveHead] = head
 	}
 	return c.NewOwnDir()
 }

@@ -40,6 +40,15 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 	return head, nil
 }
 
+// TipOf is what git in the checkout says that a revision names; "" for nothing.
+func (c *Checkout) TipOf(ctx context.Context, revision string) (string, error) {
+	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", revision)
+	if ExitCode(err) == 1 {
+		return "", nil
+	}
+	return syntax.Line(out), Wrap(err, "read %s", revision)
+}
+
 // Peel resolves names in our own directory, of refs or objects, to commits; "" for a name that leads to none here.
 func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) {
 	ask := make([]string, len(names))

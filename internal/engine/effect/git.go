@@ -52,7 +52,7 @@ func Push(m Move) Effect {
 // Tip asks where the branch is; "": there is none.
 func (m Move) Tip(ctx context.Context, c *git.Checkout) (string, error) {
 	if m.By == ForwardHere || m.By == RewriteHere {
-		return checkout.TipOf(ctx, c, "refs/heads/"+m.Branch)
+		return c.TipOf(ctx, "refs/heads/"+m.Branch+"^{commit}")
 	}
 	return transport.BranchTip(ctx, c, m.Branch)
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -222,7 +221,7 @@ func (l *localMerger) begin(ctx context.Context) (err error) {
 	m, head, base := l.one, "refs/heads/"+l.order.Branch, "refs/heads/"+l.order.Base
 	at := map[string]string{base: m.is.BaseSHA} // which in a checkout its move asks for
 	if l.order.Checkout.Local {
-		at[head], err = checkout.TipOf(ctx, m.Checkout, head)
+		at[head], err = m.Checkout.TipOf(ctx, head+"^{commit}")
 	} else {
 		at, err = history.RemoteRefs(ctx, m.Checkout, base, head)
 	}

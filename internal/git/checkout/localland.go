@@ -49,7 +49,7 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 		if !syntax.ValidRef(ref) || base == head {
 			return history.Divergence{}, fmt.Errorf("merge %q into %q: not two branches", head, base)
 		}
-		sha, err := TipOf(ctx, c, ref)
+		sha, err := c.TipOf(ctx, ref+"^{commit}")
 		if err == nil && sha == "" {
 			err = &git.ErrNoRef{Ref: ref}
 		}
@@ -68,15 +68,6 @@ func LocalMergeBase(ctx context.Context, c *git.Checkout, base, head string) (hi
 		return met, err
 	}
 	return met, history.FillMerge(ctx, c, met)
-}
-
-// TipOf is the commit of a ref in the checkout, "" if there is none.
-func TipOf(ctx context.Context, c *git.Checkout, ref string) (string, error) {
-	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", ref+"^{commit}")
-	if git.ExitCode(err) == 1 {
-		return "", nil
-	}
-	return syntax.Line(out), git.Wrap(err, "read %s", ref)
 }
 
 // LandLocal fast-forwards a branch of the checkout, with the files where it is checked out, here or in a linked worktree.
@@ -159,7 +150,7 @@ func expect(ctx context.Context, c *git.Checkout, branch, from, to string) (done
 	if !syntax.ValidRef(ref) || !syntax.IsSHA(from) || !syntax.IsSHA(to) {
 		return false, fmt.Errorf("move %q from %q to %q: not a branch and commit ids", branch, from, to)
 	}
-	now, err := TipOf(ctx, c, ref)
+	now, err := c.TipOf(ctx, ref+"^{commit}")
 	if err == nil && now != from && now != to {
 		err = &git.ErrRejected{Ref: ref, Reason: git.Stale, Message: fmt.Sprintf("it is at %q", now)}
 	}

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // Limits for an agent's commits: bytes of one commit (headers and message), and their number.
@@ -215,11 +214,11 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 		c.Refs[git.HaveHead] = now
 		return nil
 	}
-	at, err := c.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
+	at, err := c.TipOf(ctx, "HEAD^{commit}")
 	if err != nil {
-		return fmt.Errorf("read HEAD of the checkout: %w", err)
+		return err
 	}
-	if syntax.Line(at) == head { // detached
+	if at == head { // detached
 		return moveHead(ctx, c, now, head)
 	}
 	c.Refs[git.HaveHead] = now

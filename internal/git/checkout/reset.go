@@ -71,14 +71,10 @@ func BranchTip(ctx context.Context, c *git.Checkout, head string) (string, error
 	if tip := c.ReadRef(c.Branch); tip != "" && tip == head { // as a rule
 		return tip, nil
 	}
-	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", c.Branch)
-	if git.ExitCode(err) == 1 {
-		return "", nil
+	tip, err := c.TipOf(ctx, c.Branch)
+	if err != nil || tip == "" {
+		return "", git.Wrap(err, "read local branch")
 	}
-	if err != nil {
-		return "", fmt.Errorf("read local branch: %w", err)
-	}
-	tip := syntax.Line(out)
 	if here, err := c.Present(ctx, tip); err != nil || !here {
 		return "", errors.Join(err, fmt.Errorf("read local branch: commit %s is not here", tip))
 	}

@@ -169,8 +169,8 @@ func (p *Workspace) enter(ctx context.Context, boundary []byte) error {
 
 // shown is an error unless HEAD and tracked files are the commit's.
 func (p *Workspace) shown(ctx context.Context) error {
-	head, err := p.w.Inside(ctx, "rev-parse", "--verify", "HEAD^{commit}")
-	if err == nil && syntax.Line(head) != p.sha {
+	head, err := p.w.TipOf(ctx, "HEAD^{commit}")
+	if err == nil && head != p.sha {
 		err = fmt.Errorf("HEAD is %s", head)
 	}
 	if err != nil {

@@ -25,7 +25,7 @@ import (
 const depth = 50
 
 // DeepenBy is by how many commits deepen deepens a shallow history, step by step, before it fetches everything.
-var DeepenBy = []int{200, 2000}
+var deepenBy = []int{200, 2000}
 
 // command starts every fetch: it only fetches what it is asked for.
 var command = []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--no-recurse-submodules"}
@@ -182,33 +182,44 @@ func RemoteRefs(ctx context.Context, c *git.Checkout, refs ...string) (map[strin
 	return found, nil
 }
 
-// deepen fetches step by step until the question is settled, or nothing is missing. It reports whether the question is settled.
-func deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) (bool, error) {
-	steps := make([][]string, 0, len(DeepenBy)+1)
-	for _, add := range DeepenBy {
-		steps = append(steps, Bounded(ctx, c, add))
-	}
-	for _, step := range append(steps, []string{"--unshallow"}) {
+// deepen fetches step by step until the question is settled, or nothing is missing.
+func deepen(ctx context.Context, c *git.Checkout, shas []string, settled func() (bool, error)) error {
+	_, err := DeepenUntil(ctx, c, func() ([]string, error) {
 		if done, err := settled(); err != nil || done {
-			return done, err
+			return nil, err
 		}
-		wants, err := wanted(ctx, c, shas)
-		if err != nil || len(wants) == 0 {
-			return false, err
-		}
+		return wanted(ctx, c, shas)
+	}, func(step, ids []string) error {
 		if len(c.Boundary) == 0 {
 			step = nil
 		}
-		if err := Fetch(ctx, c, step, wants...); err != nil {
-			return false, fmt.Errorf("deepen history: %w", err)
+		return git.Wrap(Fetch(ctx, c, step, ByID(ids...)...), "deepen history")
+	})
+	return err
+}
+
+// DeepenUntil has get fetch more and more of the history of what open names, until that is nothing, or all history is here. left is what
+// is open then.
+func DeepenUntil(ctx context.Context, c *git.Checkout, open func() ([]string, error), get func(options, shas []string) error) (left []string, err error) {
+	steps := make([][]string, 0, len(deepenBy)+1)
+	for _, add := range deepenBy {
+		steps = append(steps, Bounded(ctx, c, add))
+	}
+	for _, step := range append(steps, []string{"--unshallow"}) {
+		shas, err := open()
+		if err != nil || len(shas) == 0 {
+			return nil, err
+		}
+		if err := get(step, shas); err != nil {
+			return nil, err
 		}
 	}
-	return settled()
+	return open()
 }
 
 // wanted is what to ask the server for to deepen the commits' history: missing commits, those that came from the server,
 // and for local ones the head and the base that came from there.
-func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, error) {
+func wanted(ctx context.Context, c *git.Checkout, shas []string) ([]string, error) {
 	var ask []string
 	for _, sha := range shas {
 		here, err := c.Present(ctx, sha)
@@ -228,7 +239,7 @@ func wanted(ctx context.Context, c *git.Checkout, shas []string) ([][2]string, e
 			}
 		}
 	}
-	return ByID(slices.Compact(slices.Sorted(slices.Values(ask)))...), nil
+	return slices.Compact(slices.Sorted(slices.Values(ask))), nil
 }
 
 // ByID lists commits for Fetch, each with the ref to fetch it into.

@@ -56,7 +56,8 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 // meet finds a merge base by one of the functions below, with the history that the answer needs.
 func meet(ctx context.Context, c *git.Checkout, base, head string, ask func(ctx context.Context, c *git.Checkout, base, head string) (string, bool, error)) (Divergence, error) {
 	met := Divergence{BaseSHA: base, HeadSHA: head}
-	known, err := deepen(ctx, c, []string{base, head}, func() (known bool, err error) {
+	known := false
+	err := deepen(ctx, c, []string{base, head}, func() (_ bool, err error) {
 		met.MergeBase, known, err = ask(ctx, c, base, head)
 		return known, err
 	})

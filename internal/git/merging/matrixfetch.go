@@ -96,31 +96,16 @@ func gatherBy(ctx context.Context, c *git.Checkout, options, shas []string) erro
 
 // agree finds the merge bases of every head and its base, and fetches the history that is missing for that.
 func agree(ctx context.Context, c *git.Checkout, list []pair) error {
-	var steps [][]string
-	for _, add := range history.DeepenBy {
-		steps = append(steps, history.Bounded(ctx, c, add))
-	}
-	for _, step := range append(steps, []string{"--unshallow"}, nil) {
+	left, err := history.DeepenUntil(ctx, c, func() ([]string, error) {
 		if err := forkPoints(ctx, c, list); err != nil {
-			return err
+			return nil, err
 		}
-		open, err := undecided(ctx, c, list)
-		if err != nil || len(open) == 0 {
-			return err
-		}
-		if step == nil {
-			return fmt.Errorf("find merge base of %s and %s: history is missing", open[0].ours, open[0].theirs)
-		}
-		var wants []string
-		for _, e := range open {
-			wants = append(wants, e.ours, e.theirs)
-		}
-		slices.Sort(wants)
-		if err := gatherBy(ctx, c, step, slices.Compact(wants)); err != nil {
-			return err
-		}
+		return undecided(ctx, c, list)
+	}, func(step, shas []string) error { return gatherBy(ctx, c, step, shas) })
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("find merge base of %s: history is missing", left[0])
 	}
-	return nil
+	return err
 }
 
 // forksAtOnce is how many merge bases one process finds: that many fit into an argument list.
@@ -158,9 +143,9 @@ func forkPoints(ctx context.Context, c *git.Checkout, list []pair) error {
 	return nil
 }
 
-// undecided are those whose merge base may differ with more history. It is certain where one commit contains the other, and
+// undecided are the commits of those whose merge base may differ with more history. It is certain where one commit contains the other, and
 // where there is one base and both sides end at the same boundary: then neither side's own commits are cut off.
-func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]pair, error) {
+func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]string, error) {
 	if len(c.Boundary) == 0 {
 		return nil, nil
 	}
@@ -173,15 +158,16 @@ func undecided(ctx context.Context, c *git.Checkout, list []pair) ([]pair, error
 	if err != nil {
 		return nil, err
 	}
-	var open []pair
+	var open []string
 	for _, e := range list {
 		contained := len(e.forks) == 1 && (e.forks[0] == e.ours || e.forks[0] == e.theirs)
 		same := ends[e.ours] == ends[e.theirs] && (len(e.forks) == 1 || ends[e.ours] == "")
 		if !contained && !same {
-			open = append(open, e)
+			open = append(open, e.ours, e.theirs)
 		}
 	}
-	return open, nil
+	slices.Sort(open)
+	return slices.Compact(open), nil
 }
 
 // ends maps each commit that is here to its shallow boundary: equal texts for equal boundaries, "" for none.
