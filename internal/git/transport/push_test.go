@@ -2,8 +2,6 @@ package transport_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestATurnCostsThreeNetworkCalls(t *testing.T) {
@@ -58,20 +55,6 @@ func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
 	assert.Equal(t, sha, h.Tip(gittest.Stage), "all or nothing: the stage is still there")
 }
 
-func TestPublishNeverRewinds(t *testing.T) {
-	h, c, start, sha := gittest.Turn(t)
-	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
-	calls := c.NetworkCalls()
-	rewind := gittest.As[*git.ErrRewind](t,
-		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
-	assert.Equal(t, model.Behind, rewind.Relation)
-	unknown := "00000000000000000000000000000000deadbeef"
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
-	assert.Equal(t, model.Unknown, rewind.Relation)
-	assert.Equal(t, calls+1, c.NetworkCalls(), "the server was asked for the unknown one, and nothing was sent")
-	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
-}
-
 func TestPublishCreatesABranchOnlyWhereThereIsNone(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/new", SHA: sha}))
@@ -88,31 +71,6 @@ func TestPublishWorksWithoutAtomicPushes(t *testing.T) {
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 	assert.Empty(t, h.Tip(gittest.Stage))
-}
-
-func TestTheServersWordsAreKeptAndSorted(t *testing.T) {
-	for name, test := range map[string]struct {
-		said string
-		want git.Reason
-	}{
-		"protected": {"GH006: Protected branch update failed for refs/heads/agent/x.", git.Protected},
-		"ruleset":   {"GH013: Repository rule violations found for refs/heads/agent/x.", git.Protected},
-		"workflow":  {"refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission", git.Workflow},
-		"other":     {"\x1b[31mthe secret scanner says no\x1b[0m", git.Other},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, start, sha := gittest.Turn(t)
-			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
-			hook := "#!/bin/sh\ncat >/dev/null\necho '" + test.said + "' >&2\nexit 1\n"
-			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
-			err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
-			rejected := gittest.As[*git.ErrRejected](t, err)
-			assert.Equal(t, test.want, rejected.Reason, rejected.Message)
-			assert.NotContains(t, rejected.Message, "\x1b")
-			assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-		})
-	}
 }
 
 func TestALostAnswerIsUnclear(t *testing.T) {
