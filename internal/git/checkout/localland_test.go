@@ -1,10 +1,12 @@
 package checkout_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -94,15 +96,25 @@ func TestABaseThatNobodyHasCheckedOutMovesAlone(t *testing.T) {
 	assert.Equal(t, met.HeadSHA, d.Git(bare, "rev-parse", "main"))
 }
 
+// TestADirtyBaseStaysAsItIs: CanLandLocal says what LandLocal says, and changes nothing, not even the index.
 func TestADirtyBaseStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		spoil func(d *gittest.Desk)
-		say   string
+		say   string // "": it lands
 		paths []string
 	}{
-		"a changed file": {func(d *gittest.Desk) { gittest.Write(d.T, d.Dir, map[string]string{"dir/b.txt": "changed\n"}) }, "files are changed", []string{"dir/b.txt"}},
-		"a deleted file": {func(d *gittest.Desk) { gittest.Write(d.T, d.Dir, map[string]string{"dir/b.txt": ""}) }, "files are changed", []string{"dir/b.txt"}},
+		"clean": {func(*gittest.Desk) {}, "", nil},
+		"not checked out": {func(d *gittest.Desk) {
+			d.Git(d.Dir, "checkout", "-q", "--detach")
+			gittest.Write(d.T, d.Dir, map[string]string{"a.txt": "changed\n"})
+		}, "", nil},
+		"a file that was only touched": {func(d *gittest.Desk) {
+			require.NoError(d.T, os.Chtimes(filepath.Join(d.Dir, "a.txt"), time.Unix(1e9, 0), time.Unix(1e9, 0)))
+		}, "", nil},
+		"an index in two parts": {func(d *gittest.Desk) { d.Git(d.Dir, "update-index", "--split-index") }, "", nil},
+		"a changed file":        {func(d *gittest.Desk) { gittest.Write(d.T, d.Dir, map[string]string{"dir/b.txt": "changed\n"}) }, "files are changed", []string{"dir/b.txt"}},
+		"a deleted file":        {func(d *gittest.Desk) { gittest.Write(d.T, d.Dir, map[string]string{"dir/b.txt": ""}) }, "files are changed", []string{"dir/b.txt"}},
 		"a staged file": {func(d *gittest.Desk) {
 			gittest.Write(d.T, d.Dir, map[string]string{"s.txt": "s\n"})
 			d.Git(d.Dir, "add", "s.txt")
@@ -140,15 +152,27 @@ func TestADirtyBaseStaysAsItIs(t *testing.T) {
 			t.Parallel()
 			d, c, met := alone(t)
 			test.spoil(d)
-			before := d.Git(d.Dir, "status", "--porcelain", "--ignored") + gittest.Read(t, d.Dir, ".git", "HEAD")
+			state := func() []string {
+				left := gittest.Must(filepath.Glob(filepath.Join(d.Dir, ".git", "sharedindex.*")))(t)
+				return append(left, gittest.Read(t, d.Dir, ".git", "index"), gittest.Read(t, d.Dir, ".git", "HEAD"), d.Local("main"),
+					d.Git(d.Dir, "--no-optional-locks", "status", "--porcelain", "--ignored"))
+			}
+			before := state()
+			told := checkout.CanLandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA)
+			assert.Equal(t, before, state())
 			err := checkout.LandLocal(gittest.Ctx, c, "main", met.BaseSHA, met.HeadSHA)
+			if test.say == "" {
+				require.NoError(t, errors.Join(told, err))
+				return
+			}
 			dirty := gittest.As[*checkout.ErrDirty](t, err)
+			assert.Equal(t, dirty, gittest.As[*checkout.ErrDirty](t, told))
 			assert.Contains(t, dirty.Why, test.say)
 			assert.Equal(t, test.paths, dirty.Paths)
 			assert.True(t, strings.HasPrefix(dirty.Dir, d.Dir), dirty.Dir)
 			assert.Equal(t, met.BaseSHA, d.Local("main"))
-			if name != "another git" {
-				assert.Equal(t, before, d.Git(d.Dir, "status", "--porcelain", "--ignored")+gittest.Read(t, d.Dir, ".git", "HEAD"))
+			if now := state(); name != "a file that git was told not to look at" { // whose index is refreshed
+				assert.Equal(t, before, now)
 			}
 			assert.NoFileExists(t, filepath.Join(d.Dir, ".git", "refs", "heads", "main.lock"))
 		})
