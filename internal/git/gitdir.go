@@ -196,21 +196,18 @@ func ReplaceFile(path string, text []byte) error {
 		}
 		return nil
 	}
-	err := WriteWhole(path, ".mergexo-", 0o644, func(to io.Writer) error {
-		_, err := to.Write(text)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("write %s: %w", filepath.Base(path), err)
+	err := os.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = WriteWhole(path, ".mergexo-", 0o644, func(to io.Writer) error {
+			_, err := to.Write(text)
+			return err
+		})
 	}
-	return nil
+	return Wrap(err, "write %s", filepath.Base(path))
 }
 
 // WriteWhole writes a file that nobody sees before it is whole. Until then it has another name, which begins like temporary.
 func WriteWhole(path, temporary string, mode fs.FileMode, write func(io.Writer) error) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
 	file, err := os.CreateTemp(filepath.Dir(path), temporary)
 	if err != nil {
 		return err

@@ -23,11 +23,13 @@ func WriteObject(c *Checkout, kind string, content []byte) (id string, err error
 	if _, err := os.Lstat(file); err == nil {
 		return id, nil
 	}
-	err = WriteWhole(file, "tmp_obj_", 0o444, func(to io.Writer) error { // git removes what a killed process leaves of that name
-		z := zlib.NewWriter(to)
-		_, err := z.Write(raw)
-		return errors.Join(err, z.Close())
-	})
+	if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
+		err = WriteWhole(file, "tmp_obj_", 0o444, func(to io.Writer) error { // git removes what a killed process leaves of that name
+			z := zlib.NewWriter(to)
+			_, err := z.Write(raw)
+			return errors.Join(err, z.Close())
+		})
+	}
 	return id, Wrap(err, "write %s", kind)
 }
 

@@ -225,10 +225,10 @@ func readPrivateFile(ctx context.Context, c *git.Checkout, ref string, limit int
 		return nil, &ErrNotOurs{Ref: ref}
 	}
 	found, err := git.Inspect(ctx, c, at.ID())
-	if err != nil {
-		return nil, fmt.Errorf("read what is kept: %w", err)
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
 	}
-	if found[0].ID == "" || found[0].Size > limit { // the server left it out
+	if err != nil || found[0].ID == "" || found[0].Size > limit { // an error means that the server left it out
 		return nil, &ErrTooLarge{Ref: ref, Limit: limit}
 	}
 	out, err := c.Ask(ctx, "cat-file", "blob", at.ID())
