@@ -31,7 +31,7 @@ var conventions = []convention{
 	{"os", []string{"Exit"}, []string{"cmd/mergexo/main.go"}, "only main exits"},
 	{"syscall", []string{"Exit"}, nil, "only main exits"},
 	{"log", []string{"Fatal", "Fatalf", "Fatalln", "Panic", "Panicf", "Panicln"}, nil, "only main exits"},
-	{"os", []string{"MkdirTemp"}, []string{"internal/scratch", "internal/git/transport/unbundle.go", "internal/agent/isolation_user.go", "internal/git/testtree/workspace.go"}, "make it with package scratch, so that the next run removes what a killed one leaves"},
+	{"os", []string{"MkdirTemp"}, []string{"internal/scratch", "internal/git/transport/unbundle.go", "internal/agent/isolation_user.go", "internal/git/checkout/workspace.go"}, "make it with package scratch, so that the next run removes what a killed one leaves"},
 	{"time", []string{"Sleep"}, nil, "wait on a timer that a context can end"},
 	{"", []string{"panic"}, nil, "return an error"},
 	{module + "/internal/git/transport", []string{"Publish", "PublishIsolated", "Rewrite", "PushCar", "SwapPrivate", "Stage", "WritePrivate", "Mirror", "Delete", "DeleteAll", "Forget", "AcquireLock", "TakeOverLock", "Unlock"},

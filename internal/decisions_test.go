@@ -186,7 +186,7 @@ func TestOnlyAnApplierChangesAnything(t *testing.T) {
 	c := callsOfTheEngine(t)
 	changing := changes(c)
 	assert.Subset(t, slices.Collect(maps.Keys(changing)), []string{
-		module + "/internal/git/transport.Publish", module + "/internal/git/merging.LandLocal", "(" + module + "/internal/github.Pulls).Merge",
+		module + "/internal/git/transport.Publish", module + "/internal/git/checkout.LandLocal", "(" + module + "/internal/github.Pulls).Merge",
 	})
 	for from, called := range c {
 		if strings.Contains(from, "/internal/engine/effect.") {

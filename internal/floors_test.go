@@ -47,17 +47,14 @@ var rooms = map[string]int{
 	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/forks": 6, "internal/engine/operator": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6, "internal/engine/planning": 6,
 	"internal/engine": 7,
 
-	"internal/git/syntax": 0,                          // names and answers
-	"internal/git/guard":  1, "internal/git/relay": 1, // know no repository
-	"internal/git":       2, // the handle
-	"internal/git/fetch": 3,
-	// what several topics need
-	"internal/git/history": 4, "internal/git/worktree": 4,
-	"internal/git/mergetree": 5,
-	// topics
-	"internal/git/checkpoint": 6, "internal/git/commits": 6, "internal/git/conflicts": 6, "internal/git/merging": 6, "internal/git/testtree": 6, "internal/git/transport": 6,
+	"internal/git/syntax":  0, // names and answers
+	"internal/git/relay":   1, // knows no repository
+	"internal/git":         2, // the handle
+	"internal/git/history": 3,
+	"internal/git/merging": 4, "internal/git/transport": 4,
+	"internal/git/checkout": 5,
 	// for tests only
-	"internal/git/gittest": 7,
+	"internal/git/gittest": 6,
 }
 
 // checkRooms lists the imports that go up or sideways within a house.
@@ -294,11 +291,11 @@ func TestCheckRoomsSeesWhatIsWrong(t *testing.T) {
 		pkg  listed
 		want string
 	}{
-		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/mergetree"}}, ""},
-		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
-		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 6) imports internal/git/transport (room 6)"},
+		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/history"}}, ""},
+		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
+		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
 		{"a sibling in a test from outside", listed{ImportPath: git + "/merging", XTestImports: []string{git + "/transport"}}, ""},
-		{"up", listed{ImportPath: git, Imports: []string{git + "/fetch"}}, "internal/git (room 2) imports internal/git/fetch (room 3)"},
+		{"up", listed{ImportPath: git, Imports: []string{git + "/history"}}, "internal/git (room 2) imports internal/git/history (room 3)"},
 		{"from another house", listed{ImportPath: module + "/internal/engine", Imports: []string{git, git + "/transport"}}, ""},
 		{"what is for tests", listed{ImportPath: module + "/internal/engine", Imports: []string{git + "/gittest"}}, "internal/engine imports internal/git/gittest, which is for tests"},
 		{"no room", listed{ImportPath: git + "/attic"}, "internal/git/attic is not in the rooms table"},

@@ -19,14 +19,11 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mergexo/mergexo/internal/credential"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
@@ -63,7 +60,7 @@ type Checkout struct {
 	program string // git itself, found in Opt.Path
 	site    string // scheme and host of URL with a final slash
 
-	guard.Layout
+	Layout
 	OwnClone bool // we made the clone; Close removes it
 
 	OwnDir         string            // our own bare git directory
@@ -107,8 +104,8 @@ type Submodule struct {
 // attributes can disagree, a workflow can tell the index to overlook a file, and not every file system has all modes and names. While it
 // is as it was, it is nobody's work.
 type Differing struct {
-	Was, Now string // its entry in the index, and the one that git would make of it
-	Content  string // what was there, as package worktree puts it
+	Was, Now Entry  // in the index, and what git would make of it
+	Content  string // what was there, as package checkout puts it
 }
 
 // Open takes the workspace if it is a checkout of URL's repository, however its origin is spelled, and else starts a clone of
@@ -174,8 +171,8 @@ func takeState(ctx context.Context, c *Checkout) (err error) {
 	if c.Boundary, err = os.ReadFile(c.Shallow); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read shallow file: %w", err)
 	}
-	if head, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", "HEAD^{commit}"); err == nil {
-		c.Refs[HaveHead] = syntax.Line(head)
+	if head, err := c.TipOf(ctx, "HEAD^{commit}"); err == nil && head != "" {
+		c.Refs[HaveHead] = head
 	}
 	return c.NewOwnDir()
 }
@@ -215,7 +212,7 @@ func startClone(ctx context.Context, c *Checkout) error {
 	return initialize(ctx, c)
 }
 
-// initialize makes the git directory of a clone of our own as git init would (https://git-scm.com/docs/gitrepository-layout).
+// initialize makes the git directory of a clone of our own.
 func initialize(ctx context.Context, c *Checkout) error {
 	// As locate would say. Git resolves links.
 	top, err := filepath.EvalSymlinks(c.Top)
@@ -225,17 +222,9 @@ func initialize(ctx context.Context, c *Checkout) error {
 	c.GitDir = filepath.Join(top, ".git")
 	in := func(name string) string { return filepath.Join(c.GitDir, name) }
 	c.Config, c.Objects, c.Index, c.Shallow, c.Info = in("config"), in("objects"), in("index"), in("shallow"), in("info")
-	err = errors.Join(os.MkdirAll(in("refs/heads"), 0o755), os.MkdirAll(c.Objects, 0o755), os.WriteFile(in("HEAD"), []byte("ref: refs/heads/mergexo\n"), 0o644))
+	origin := []Setting{{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"}}
+	list, err := Initialize(c.GitDir, origin, map[string][]byte{"HEAD": []byte("ref: refs/heads/mergexo\n")})
 	if err != nil {
-		return fmt.Errorf("start an own clone: %w", err)
-	}
-	_, folded := os.Stat(in("hEaD"))
-	list := []Setting{
-		{"core.repositoryformatversion", "0"}, {"core.bare", "false"}, {"core.filemode", "true"}, {"core.logallrefupdates", "true"},
-		{"core.ignorecase", strconv.FormatBool(folded == nil)}, {"core.precomposeunicode", strconv.FormatBool(runtime.GOOS == "darwin")},
-		{"remote.origin.url", c.Opt.URL}, {"remote.origin.fetch", "+refs/heads/*:refs/remotes/origin/*"},
-	}
-	if err := os.WriteFile(c.Config, SettingsText(list), 0o644); err != nil {
 		return fmt.Errorf("start an own clone: %w", err)
 	}
 	if !c.OwnClone { // a workspace that has lost its git directory keeps its own
@@ -347,7 +336,7 @@ func OrInClone(ctx context.Context, c *Checkout, do func() error) error {
 // workspaceBroken reports whether an error means a workspace that git cannot work with, and not the server or the run.
 func workspaceBroken(ctx context.Context, c *Checkout, err error) bool {
 	var failed *Error
-	var unsafeDir *guard.ErrUnsafeGitDir
+	var unsafeDir *ErrUnsafeGitDir
 	switch {
 	case c.OwnClone || c.person != nil || ctx.Err() != nil:
 		return false

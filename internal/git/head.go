@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -41,6 +40,15 @@ func (c *Checkout) Head(ctx context.Context) (string, error) {
 	return head, nil
 }
 
+// TipOf is what git in the checkout says that a revision names; "" for nothing.
+func (c *Checkout) TipOf(ctx context.Context, revision string) (string, error) {
+	out, err := c.Inside(ctx, "rev-parse", "--verify", "--quiet", revision)
+	if ExitCode(err) == 1 {
+		return "", nil
+	}
+	return syntax.Line(out), Wrap(err, "read %s", revision)
+}
+
 // Peel resolves names in our own directory, of refs or objects, to commits; "" for a name that leads to none here.
 func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) {
 	ask := make([]string, len(names))
@@ -52,23 +60,12 @@ func (c *Checkout) Peel(ctx context.Context, names ...string) ([]string, error) 
 
 // Resolve gives the objects that revisions name in our own directory; "" for one that names none here.
 func Resolve(ctx context.Context, c *Checkout, revisions ...string) ([]string, error) {
-	if len(revisions) == 0 {
-		return nil, nil
+	found, err := Inspect(ctx, c, revisions...)
+	ids := make([]string, len(found))
+	for i, one := range found {
+		ids[i] = one.ID
 	}
-	out, err := c.Tell(ctx, []byte(strings.Join(revisions, "\n")+"\n"), "cat-file", "--batch-check=%(objectname)")
-	if err != nil {
-		return nil, fmt.Errorf("look for objects: %w", err)
-	}
-	found := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-	if len(found) != len(revisions) {
-		return nil, fmt.Errorf("look for objects: %d answers for %d names", len(found), len(revisions))
-	}
-	for i, id := range found {
-		if !syntax.IsSHA(id) {
-			found[i] = "" // "missing"
-		}
-	}
-	return found, nil
+	return ids, err
 }
 
 // Present reports whether all the commits are here.

@@ -10,10 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -65,7 +64,7 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 			tree := d.Git(d.Bare, "merge-tree", "--write-tree", base, head)
 			merged := d.Git(d.Bare, "commit-tree", "-m", "merge", "-p", base, "-p", head, tree)
 			d.Git(d.Bare, "update-ref", "refs/heads/tested", merged)
-			require.NoError(t, fetch.Commits(gittest.Ctx, c, merged))
+			require.NoError(t, history.FetchCommits(gittest.Ctx, c, merged))
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: merged, Drop: []git.Ref{lock.Ref()}}))
 			assert.Equal(t, merged, d.Tip("main"))
 			assert.Empty(t, d.Tip(lock.Ref().Name))
@@ -90,7 +89,7 @@ func TestAPersonsFilesStayAsTheyAre(t *testing.T) {
 	before := d.State()
 	c := d.Open()
 	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-	tree, remove, err := testtree.Make(gittest.Ctx, c, met.HeadSHA)
+	tree, remove, err := checkout.TestTree(gittest.Ctx, c, met.HeadSHA)
 	require.NoError(t, err)
 	assert.Equal(t, "new\n", gittest.Read(t, tree, "new.txt"))
 	require.NoError(t, remove())

@@ -5,8 +5,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // Pour runs a command in our own git directory and reads its output while it runs. If the command fails, reading fails.
@@ -45,13 +49,108 @@ func (c *Checkout) Stream(ctx context.Context, s Spec, read func(*bufio.Reader) 
 	return err
 }
 
+// Object is what git knows about an object without its content.
+type Object struct {
+	ID   string // "": it is not here
+	Kind string // commit, tree, blob or tag
+	Size int64  // in bytes
+}
+
+// Inspect looks up what revisions name in our own directory, each in its place.
+func Inspect(ctx context.Context, c *Checkout, revisions ...string) ([]Object, error) {
+	if len(revisions) == 0 {
+		return nil, nil
+	}
+	out, err := c.Tell(ctx, Rows(revisions), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)")
+	if err != nil {
+		return nil, fmt.Errorf("look for objects: %w", err)
+	}
+	rows := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
+	if len(rows) != len(revisions) {
+		return nil, fmt.Errorf("look for objects: %d answers for %d names", len(rows), len(revisions))
+	}
+	found := make([]Object, len(rows))
+	for i, row := range rows {
+		part := strings.Fields(row)
+		if len(part) != 3 || !syntax.IsSHA(part[0]) { // "missing"
+			continue
+		}
+		size, err := strconv.ParseInt(part[2], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("look for objects: unexpected answer %q", row)
+		}
+		found[i] = Object{part[0], part[1], size}
+	}
+	return found, nil
+}
+
+// Rows are lines for git to read.
+func Rows(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
+
+// Texts reads the contents of objects, in any order. One longer than limit bytes is an error; 0: none is. All of them have to be here.
+func (c *Checkout) Texts(ctx context.Context, ids []string, limit int64) (map[string][]byte, error) {
+	texts := make(map[string][]byte, len(ids))
+	err := c.Contents(ctx, slices.Compact(slices.Sorted(slices.Values(ids))), func(id string, content io.Reader) (err error) {
+		if limit > 0 {
+			content = io.LimitReader(content, limit+1)
+		}
+		if texts[id], err = io.ReadAll(content); err == nil && limit > 0 && int64(len(texts[id])) > limit {
+			err = fmt.Errorf("object %s has over %d bytes", id, limit)
+		}
+		return err
+	})
+	return texts, err
+}
+
+// Entry is what a tree or an index has at a path: "100644 ID"; "" for nothing.
+type Entry string
+
+// Mode is six octal digits; "" for nothing.
+func (e Entry) Mode() string { return strings.SplitN(string(e), " ", 2)[0] }
+
+// ID is the object's; "" for nothing.
+func (e Entry) ID() string {
+	_, id, _ := strings.Cut(string(e), " ")
+	return id
+}
+
+// IsFile reports whether it is a regular file.
+func (e Entry) IsFile() bool { return strings.HasPrefix(string(e), "100") }
+
+// IsBlob reports whether it is a file or a symbolic link.
+func (e Entry) IsBlob() bool { return e.IsFile() || e.Mode() == ModeSymlink }
+
+// EntriesIn reads what git ls-tree -z or git ls-files -z --stage prints, by path.
+func EntriesIn(out []byte) map[string]Entry {
+	found := map[string]Entry{}
+	for _, row := range syntax.Fields(out) {
+		meta, path, _ := strings.Cut(row, "\t")
+		part := slices.DeleteFunc(strings.Fields(meta), func(part string) bool { return part == "blob" || part == "commit" || part == "tree" })
+		found[path] = Entry(part[0] + " " + part[1])
+	}
+	return found
+}
+
+// Entries are what a commit or tree has at these paths; missing ones are left out.
+func Entries(ctx context.Context, c *Checkout, tree string, paths []string) (map[string]Entry, error) {
+	found := map[string]Entry{}
+	for some := range slices.Chunk(paths, 200) { // that many fit into an argument list, whatever their length
+		out, err := c.Ask(ctx, slices.Concat([]string{"ls-tree", "-z", "--full-tree", tree, "--"}, some)...)
+		if err != nil {
+			return nil, fmt.Errorf("look up paths in %s: %w", tree, err)
+		}
+		maps.Copy(found, EntriesIn(out))
+	}
+	return found, nil
+}
+
 // Contents visits the contents of objects in the requested order, duplicates included. What a visit leaves unread is
 // skipped. All of them have to be here.
 func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id string, content io.Reader) error) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return c.Pour(ctx, []byte(strings.Join(ids, "\n")+"\n"), func(in *bufio.Reader) error {
+	return c.Pour(ctx, Rows(ids), func(in *bufio.Reader) error {
 		for _, id := range ids {
 			head, err := in.ReadString('\n')
 			if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 )
 
 func TestOpenRefusesAURLThatIsNone(t *testing.T) {
@@ -104,7 +104,7 @@ func TestServerThatRefusesIsClassified(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h.Behave(false, test.refuse)
 			c := h.Open("", func(o *git.Options) { o.Token = test.token })
-			_, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main")
+			_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
 			failed := gittest.As[*git.Error](t, err)
 			assert.Equal(t, test.want, failed.Failure, failed.Stderr)
 			assert.Equal(t, 128, failed.Exit)
@@ -115,6 +115,6 @@ func TestServerThatRefusesIsClassified(t *testing.T) {
 	}
 	h.Behave(true, nil)
 	c := h.Open("", func(o *git.Options) { o.Token = "" })
-	_, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main")
+	_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
 	assert.NoError(t, err, "a public repository is read without a credential")
 }

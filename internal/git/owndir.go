@@ -9,10 +9,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 // Recreate has to be called after others have run as our own user, before anything that matters: they can find our own git
@@ -46,24 +46,12 @@ func (c *Checkout) NewOwnDir() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Refs)) {
 		fmt.Fprintf(&packed, "%s %s\n", c.Refs[name], name)
 	}
-	files["packed-refs"] = []byte(packed.String())
-	if len(c.Boundary) > 0 {
-		files["shallow"] = c.Boundary
-	}
+	files["packed-refs"], files["shallow"] = []byte(packed.String()), c.Boundary
 	for _, name := range []string{"exclude", "attributes", "sparse-checkout"} {
-		if text := c.Noted[filepath.Join(c.Info, name)]; text != nil {
-			files["info/"+name] = text
-		}
+		files["info/"+name] = c.Noted[filepath.Join(c.Info, name)]
 	}
-	for _, sub := range []string{"refs", "objects", "info"} {
-		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
-			return fmt.Errorf("make git directory: %w", err)
-		}
-	}
-	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o600); err != nil {
-			return fmt.Errorf("make git directory: %w", err)
-		}
+	if err := writeDir(dir, 0o700, files); err != nil {
+		return err
 	}
 	old := c.OwnDir
 	c.OwnDir = dir
@@ -73,6 +61,31 @@ func (c *Checkout) NewOwnDir() error {
 		}
 	}
 	return nil
+}
+
+// writeDir makes a git directory with these files, by their names in it (https://git-scm.com/docs/gitrepository-layout). Empty ones are
+// left out.
+func writeDir(dir string, mode fs.FileMode, files map[string][]byte) error {
+	errs := []error{os.MkdirAll(filepath.Join(dir, "refs", "heads"), mode), os.MkdirAll(filepath.Join(dir, "objects"), mode)}
+	for name, text := range files {
+		if file := filepath.Join(dir, filepath.FromSlash(name)); len(text) > 0 {
+			errs = append(errs, os.MkdirAll(filepath.Dir(file), mode), os.WriteFile(file, text, mode&0o666))
+		}
+	}
+	return Wrap(errors.Join(errs...), "make git directory")
+}
+
+// Initialize makes a git directory as git init would, with further settings and files, among them HEAD. It returns all settings.
+func Initialize(dir string, more []Setting, files map[string][]byte) ([]Setting, error) {
+	if err := writeDir(dir, 0o755, files); err != nil {
+		return nil, err
+	}
+	_, folded := os.Stat(filepath.Join(dir, "hEaD"))
+	list := append([]Setting{
+		{"core.repositoryformatversion", "0"}, {"core.bare", "false"}, {"core.filemode", "true"}, {"core.logallrefupdates", "true"},
+		{"core.ignorecase", strconv.FormatBool(folded == nil)}, {"core.precomposeunicode", strconv.FormatBool(runtime.GOOS == "darwin")},
+	}, more...)
+	return list, Wrap(os.WriteFile(filepath.Join(dir, "config"), SettingsText(list), 0o644), "make git directory")
 }
 
 // PointHead makes a commit the HEAD of our own git directory, with which the index and the files are compared.
@@ -126,7 +139,7 @@ func (c *Checkout) TakeShallow() error {
 	if c.Boundary = now; c.person != nil {
 		return nil
 	}
-	return guard.ReplaceFile(c.Shallow, now)
+	return ReplaceFile(c.Shallow, now)
 }
 
 // sameRepository compares two URLs of a repository: https, ssh and scp-like forms, with or without .git, ignoring case

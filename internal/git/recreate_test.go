@@ -17,10 +17,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -48,7 +48,7 @@ func newTested(t *testing.T) *tested {
 	x.merge = merging.Request{Strategy: model.StrategySquash, Base: base, Head: head, Title: "Work (#7)"}
 	x.made, err = merging.Build(gittest.Ctx, x.c, x.merge)
 	require.NoError(t, err)
-	x.tree, x.remove, err = testtree.Make(gittest.Ctx, x.c, x.made.Tip)
+	x.tree, x.remove, err = checkout.TestTree(gittest.Ctx, x.c, x.made.Tip)
 	require.NoError(t, err)
 	return x
 }

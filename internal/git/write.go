@@ -1,13 +1,13 @@
 package git
 
 import (
-	"bytes"
 	"cmp"
 	"compress/zlib"
 	"crypto/sha1" //nolint:gosec // git's own
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,34 +19,18 @@ func WriteObject(c *Checkout, kind string, content []byte) (id string, err error
 	raw := fmt.Appendf(nil, "%s %d\x00%s", kind, len(content), content)
 	sum := sha1.Sum(raw) //nolint:gosec // git's own
 	id = hex.EncodeToString(sum[:])
-	dir := filepath.Join(cmp.Or(c.quarantine, c.Objects), id[:2])
-	if _, err := os.Lstat(filepath.Join(dir, id[2:])); err == nil {
+	file := filepath.Join(cmp.Or(c.quarantine, c.Objects), id[:2], id[2:])
+	if _, err := os.Lstat(file); err == nil {
 		return id, nil
 	}
-	var packed bytes.Buffer
-	z := zlib.NewWriter(&packed)
-	_, err = z.Write(raw)
-	err = errors.Join(err, z.Close(), os.MkdirAll(dir, 0o777))
-	if err == nil {
-		err = put(dir, id[2:], packed.Bytes())
+	if err = os.MkdirAll(filepath.Dir(file), 0o777); err == nil {
+		err = WriteWhole(file, "tmp_obj_", 0o444, func(to io.Writer) error { // git removes what a killed process leaves of that name
+			z := zlib.NewWriter(to)
+			_, err := z.Write(raw)
+			return errors.Join(err, z.Close())
+		})
 	}
 	return id, Wrap(err, "write %s", kind)
-}
-
-// put writes a file that nobody sees before it is whole. Git removes what a killed process leaves of one.
-func put(dir, name string, content []byte) error {
-	file, err := os.CreateTemp(dir, "tmp_obj_")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(content)
-	if err = errors.Join(err, file.Chmod(0o444), file.Close()); err == nil {
-		err = os.Rename(file.Name(), filepath.Join(dir, name))
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(file.Name()))
-	}
-	return nil
 }
 
 // WriteCommit writes a commit by us, of now.

@@ -9,13 +9,13 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/worktree"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 )
 
 // newAgent makes the agent of the turn at hand and the places where it keeps its things: nothing of them is in the checkout.
 func newAgent(ctx context.Context, p *Attempt) (agent.Agent, error) {
 	opt := thread.AgentOptions(p.World, p.Settings, p.Checkout.AgentEnv()...)
-	opt.Files = worktree.Files{C: p.Checkout}
+	opt.Files = checkout.Files{C: p.Checkout}
 	opt.Redact = redact.Words(ctx, p.Thread)
 	if err := thread.MakePlaces(p.Thread); err != nil {
 		return nil, err

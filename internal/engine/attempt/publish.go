@@ -8,10 +8,9 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -23,13 +22,13 @@ func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
 	if len(p.Commits) > 0 { // this run has recorded them
 		return true, nil
 	}
-	_, err = fetch.Ref(ctx, p.Checkout, StagedAt(p.Event.Number, p.Marker))
+	_, err = history.FetchRef(ctx, p.Checkout, StagedAt(p.Event.Number, p.Marker))
 	var none *git.ErrNoRef
 	if errors.As(err, &none) {
 		if nowhere, err := published(ctx, p); err != nil || !nowhere {
 			return false, err
 		}
-		err = fetch.Commits(ctx, p.Checkout, p.Marker.Planned) // which the server may keep without any name
+		err = history.FetchCommits(ctx, p.Checkout, p.Marker.Planned) // which the server may keep without any name
 	}
 	if git.IsNoRef(err) {
 		return false, p.Failed(ctx, fmt.Errorf("the planned commits are gone with branch %q: %w", p.Branch, err))
@@ -52,7 +51,7 @@ func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
 // work it may say that they are nowhere, since somebody deleted the branch before it had a pull request.
 func published(ctx context.Context, p *Attempt) (nowhere bool, err error) {
 	ref := "refs/heads/" + p.Snap.Pull.HeadRef
-	heads, err := fetch.Remote(ctx, p.Checkout, ref)
+	heads, err := history.RemoteRefs(ctx, p.Checkout, ref)
 	switch {
 	case err != nil || heads[ref] == p.Marker.Planned:
 		return false, err
@@ -90,9 +89,9 @@ func RebaseOnto(ctx context.Context, p *Attempt, head string) (fits bool, err er
 
 // rebased replays the commits on top of a head and returns the new tip; "" when they do not fit there.
 func rebased(ctx context.Context, p *Attempt, head string) (string, error) {
-	var conflict *mergetree.ErrConflict
+	var conflict *merging.ErrConflict
 	var broken *git.Error
-	replayed, err := commits.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
+	replayed, err := checkout.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
 	if errors.As(err, &conflict) {
 		return "", nil
 	}

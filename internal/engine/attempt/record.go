@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -175,7 +175,7 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 // RestoreHead makes the checkout a clean one of the head.
 func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
 	pull := p.Snap.Pull
-	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
+	err := checkout.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
 		return Unplaced(ctx, p, err)
 	}

@@ -10,11 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -59,7 +57,7 @@ func resume(ctx context.Context, p *Attempt) error {
 
 // putOnTop is resume; why says what is in the way.
 func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, err error) {
-	base, known := cmp.Or(t.Kept.Base, p.Base()), fetch.Tips(p.Checkout)
+	base, known := cmp.Or(t.Kept.Base, p.Base()), history.FetchedTips(p.Checkout)
 	heard := func(key string) bool { return slices.Contains(p.Marker.Events, key) }
 	if p.Subject.Flow() == "" && !slices.ContainsFunc(t.Events, heard) {
 		return "the comments that it is about were changed or deleted", nil
@@ -92,8 +90,8 @@ func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, 
 	if err != nil || found.Reason != "" {
 		return found.Detail, err
 	}
-	p.TakenUp, err = commits.ReplayOrMerge(ctx, p.Checkout, base, sha, p.Base(), fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+	p.TakenUp, err = checkout.ReplayOrMerge(ctx, p.Checkout, base, sha, p.Base(), fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
+	if conflict := (*merging.ErrConflict)(nil); errors.As(err, &conflict) {
 		return "it conflicts with what is on the branch now", nil
 	}
 	return "", err
@@ -102,11 +100,11 @@ func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, 
 // fetchKept fetches the work of an earlier attempt, with what people have added to its branch, and returns its tip.
 func fetchKept(ctx context.Context, p *Attempt, t model.Try) (sha string, err error) {
 	if t.Kept.Bundle != "" { // somebody may have pushed it by now
-		return t.Kept.SHA, fetch.Commits(ctx, p.Checkout, t.Kept.SHA)
+		return t.Kept.SHA, history.FetchCommits(ctx, p.Checkout, t.Kept.SHA)
 	}
-	sha, err = fetch.Ref(ctx, p.Checkout, t.Kept.Ref())
+	sha, err = history.FetchRef(ctx, p.Checkout, t.Kept.Ref())
 	if err == nil && t.Kept.Saved() {
-		return checkpoint.Flatten(ctx, p.Checkout, sha, work.CheckpointMessage(p.About()))
+		return checkout.Flatten(ctx, p.Checkout, sha, work.CheckpointMessage(p.About()))
 	}
 	return sha, err
 }

@@ -15,11 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -134,7 +132,7 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 		return "", again, err
 	}
 	if out.DeadEnd && out.BlockedReason == "" {
-		return d.Base(), false, checkpoint.Reset(kept, d.Checkout, d.Base())
+		return d.Base(), false, checkout.Reset(kept, d.Checkout, d.Base())
 	}
 	if out.BlockedReason != "" {
 		reason := map[bool]string{true: model.ReasonTests, false: model.ReasonAgent}[out.DeadEnd]
@@ -198,14 +196,14 @@ func (d *dialogue) tested(ctx context.Context, head string) (_ string, again boo
 
 // onlyInside asks once more where the agent has changed nothing but what is inside submodules: it is to say so.
 func onlyInside(ctx context.Context, d *dialogue) (again bool) {
-	inside, err := checkpoint.Inside(ctx, d.Checkout, d.Base())
+	inside, err := checkout.ChangedInSubmodules(ctx, d.Checkout, d.Base())
 	if d.inside || err != nil || len(inside) == 0 {
 		return false
 	}
 	head, err := d.Checkout.Head(ctx)
 	more := err != nil || head != d.Base()
 	if !more {
-		more, err = commits.Dirty(ctx, d.Checkout, head)
+		more, err = checkout.Dirty(ctx, d.Checkout, head)
 	}
 	if more || err != nil { // which the look at the answer tells
 		return false
@@ -247,7 +245,7 @@ func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again boo
 	if len(d.conflicts) == 0 || out.CommitMessage == "" || out.BlockedReason != "" {
 		return false, nil
 	}
-	marked, err := commits.MarkedPaths(ctx, d.Checkout, d.conflicts)
+	marked, err := checkout.MarkedPaths(ctx, d.Checkout, d.conflicts)
 	if err != nil || len(marked) == 0 {
 		return false, err
 	}
@@ -258,14 +256,14 @@ func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again boo
 // committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files. listed is what a push
 // of the head would publish, where that is known.
 func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *history.Published) (again bool, err error) {
-	from, known := cmp.Or(d.merging, d.Base()), fetch.Tips(d.Checkout)
+	from, known := cmp.Or(d.merging, d.Base()), history.FetchedTips(d.Checkout)
 	if d.Subject.Resumed() && d.merging == "" { // a checkpoint may hold some
-		if from, err = history.ForkPoint(ctx, d.Checkout, fetch.BaseTip(d.Checkout), head); err != nil {
+		if from, err = history.ForkPoint(ctx, d.Checkout, history.FetchedBase(d.Checkout), head); err != nil {
 			return false, err
 		}
-		known = []string{fetch.BaseTip(d.Checkout)}
+		known = []string{history.FetchedBase(d.Checkout)}
 	} else if d.TakenUp != "" && d.merging == "" {
-		known = []string{d.Base(), cmp.Or(fetch.BaseTip(d.Checkout), d.Base())}
+		known = []string{d.Base(), cmp.Or(history.FetchedBase(d.Checkout), d.Base())}
 	}
 	if head == from {
 		return false, nil
@@ -318,7 +316,7 @@ func (d *dialogue) runGitOps(ctx context.Context, ops []model.GitOp) error {
 func (d *dialogue) gitOp(ctx context.Context, r *model.GitResult) error {
 	branches := slices.Compact(slices.Sorted(slices.Values([]string{d.Snap.DefaultBranch, d.Snap.Pull.BaseRef, d.Snap.Pull.HeadRef})))
 	if r.Op == model.OpFetch || d.tips == nil {
-		tips, err := commits.FetchOrigin(ctx, d.Checkout, branches...)
+		tips, err := checkout.FetchOrigin(ctx, d.Checkout, branches...)
 		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 			r.Result, r.Detail = model.GitFailed, err.Error()
 			return nil
@@ -343,7 +341,7 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 	if err != nil {
 		return err
 	}
-	dirty, err := commits.Dirty(ctx, d.Checkout, before)
+	dirty, err := checkout.Dirty(ctx, d.Checkout, before)
 	if err != nil {
 		return err
 	}
@@ -352,8 +350,8 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 		return nil
 	}
 	branch := d.Snap.DefaultBranch
-	head, err := commits.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))
-	var conflict *mergetree.ErrConflict
+	head, err := checkout.MergeOrigin(ctx, d.Checkout, d.tips[branch], fmt.Sprintf("Merge branch '%s' into %s", branch, d.Snap.Pull.HeadRef))
+	var conflict *merging.ErrConflict
 	switch {
 	case errors.As(err, &conflict):
 		d.conflicts, d.merging = conflict.Paths, before

@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -266,7 +266,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 // nobody's business here. It gives the head that they lead to once they are ours.
 func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	if main := p.Snap.DefaultBranch; main != p.Snap.Pull.BaseRef { // the agent may have had it merged
-		if _, err := commits.FetchOrigin(ctx, p.Checkout, main); err != nil {
+		if _, err := checkout.FetchOrigin(ctx, p.Checkout, main); err != nil {
 			return "", err
 		}
 	}

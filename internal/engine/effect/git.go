@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/merging"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -41,9 +41,9 @@ func Push(m Move) Effect {
 		case Car:
 			return transport.PushCar(ctx, to.checkout, m.Branch, m.Start, m.SHA)
 		case ForwardHere:
-			return merging.LandLocal(ctx, to.checkout, m.Branch, m.Start, m.SHA)
+			return checkout.LandLocal(ctx, to.checkout, m.Branch, m.Start, m.SHA)
 		case RewriteHere:
-			return merging.MoveLocal(ctx, to.checkout, m.Branch, m.Start, m.SHA)
+			return checkout.MoveLocal(ctx, to.checkout, m.Branch, m.Start, m.SHA)
 		}
 		return transport.Publish(ctx, to.checkout, m.Update)
 	})}
@@ -52,7 +52,7 @@ func Push(m Move) Effect {
 // Tip asks where the branch is; "": there is none.
 func (m Move) Tip(ctx context.Context, c *git.Checkout) (string, error) {
 	if m.By == ForwardHere || m.By == RewriteHere {
-		return merging.TipOf(ctx, c, "refs/heads/"+m.Branch)
+		return c.TipOf(ctx, "refs/heads/"+m.Branch+"^{commit}")
 	}
 	return transport.BranchTip(ctx, c, m.Branch)
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
@@ -25,7 +25,7 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 		head = p.Base()
 	}
 	if strings.TrimSpace(out.CommitMessage) != "" {
-		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
+		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			return "", nil, work.Failing(err)
 		}

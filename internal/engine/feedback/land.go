@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -156,7 +156,7 @@ func rebase(ctx context.Context, p *Pull, head string) error {
 	if err != nil || !here {
 		return err
 	}
-	if err := checkpoint.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
+	if err := checkout.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
 		var moved *git.ErrHeadMoved
 		if errors.As(err, &moved) {
 			return nil // the next look sees the newer head

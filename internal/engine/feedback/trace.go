@@ -6,8 +6,8 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -24,9 +24,9 @@ func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
 	if head == p.Base() {
 		return head, nil
 	}
-	done, err := commits.Reword(ctx, p.Checkout, p.Base(), head, fetch.Tips(p.Checkout), func(message string) string { return p.Codec.Trail(message, traceOf(p)) })
+	done, err := checkout.Reword(ctx, p.Checkout, p.Base(), head, history.FetchedTips(p.Checkout), func(message string) string { return p.Codec.Trail(message, traceOf(p)) })
 	if err == nil {
-		err = commits.Follow(ctx, p.Checkout, done)
+		err = checkout.Follow(ctx, p.Checkout, done)
 	}
 	return done.Head, err
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/scratch"
 )
@@ -26,14 +26,14 @@ func (g *admission) run(ctx context.Context, kind string, argv []string, dir str
 		return nil, err
 	}
 	m := g.marker
-	base, removeBase, err := testtree.Make(ctx, g.Checkout, g.Snap.Pull.BaseSHA)
+	base, removeBase, err := checkout.TestTree(ctx, g.Checkout, g.Snap.Pull.BaseSHA)
 	if err != nil {
 		return nil, err
 	}
 	defer work.Dispose(g.Work, removeBase)
 	if dir == "" {
 		var removeTree func() error
-		if dir, removeTree, err = testtree.Make(ctx, g.Checkout, m.Tip); err != nil {
+		if dir, removeTree, err = checkout.TestTree(ctx, g.Checkout, m.Tip); err != nil {
 			return nil, err
 		}
 		defer work.Dispose(g.Work, removeTree)

@@ -13,9 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -153,7 +151,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 	m := &g.marker
 	switch at {
 	case m.Tip:
-		return fetch.Commits(ctx, g.Checkout, at)
+		return history.FetchCommits(ctx, g.Checkout, at)
 	case "":
 		m.Tip, m.Next = m.Head, ""
 		_, err := g.Apply(ctx, effect.Mirror(ref, m.Head, m.Mirror, journal.Token("mirror", g.token("let_in"))))
@@ -167,7 +165,7 @@ func (g *admission) follow(ctx context.Context, ref, at string) error {
 		g.Say(model.Saying{Where: "push to " + m.Mirror, Text: markdown.Short(m.Head)})
 		return nil
 	case m.Next:
-		if err := fetch.Commits(ctx, g.Checkout, at); err != nil {
+		if err := history.FetchCommits(ctx, g.Checkout, at); err != nil {
 			return err
 		}
 		m.Tip, m.Next, m.State = at, "", model.ExternalLetIn
@@ -205,7 +203,7 @@ func (g *admission) evaluate(ctx context.Context) error {
 // repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
 func (g *admission) repair(ctx context.Context) error {
 	m := &g.marker
-	if err := checkpoint.Restore(ctx, g.Checkout, m.Mirror, m.Base, m.Tip); err != nil {
+	if err := checkout.Restore(ctx, g.Checkout, m.Mirror, m.Base, m.Tip); err != nil {
 		return err
 	}
 	if _, err := g.run(ctx, "fix", g.Settings.External.Fix, g.Checkout.Dir()); err != nil {
@@ -257,12 +255,12 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dirty, err := commits.Dirty(ctx, g.Checkout, head)
+	dirty, err := checkout.Dirty(ctx, g.Checkout, head)
 	if err != nil {
 		return "", err
 	}
 	if dirty {
-		if head, _, err = commits.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, m.Reason)); err != nil {
+		if head, _, err = checkout.Commit(ctx, g.Checkout, head, fmt.Sprintf("Fix #%d\n\n%s", g.Event.Number, m.Reason)); err != nil {
 			return "", err
 		}
 	}
@@ -283,7 +281,7 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	inside, err := checkpoint.Inside(ctx, g.Checkout, head)
+	inside, err := checkout.ChangedInSubmodules(ctx, g.Checkout, head)
 	if len(inside) > 0 {
 		err = &mistake{"the fix changed files inside submodules, which belong to other repositories: " + syntax.Quoted(inside)}
 	}

@@ -16,9 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -28,7 +26,7 @@ import (
 // branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
 func branchOff(ctx context.Context, p *Issue) error {
 	w := p.progress
-	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
+	head, err := checkout.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 		if now := p.Snap.DefaultBranch; w.marker.Base != now {
 			p.Note(fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
@@ -87,7 +85,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	if err != nil {
 		return "", nil, err
 	}
-	dirty, err := commits.Dirty(ctx, p.Checkout, head)
+	dirty, err := checkout.Dirty(ctx, p.Checkout, head)
 	if err != nil {
 		return "", nil, err
 	}
@@ -105,7 +103,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	case document:
 		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
 	case dirty && out.CommitMessage != "":
-		head, _, err = commits.Commit(ctx, p.Checkout, head, out.CommitMessage)
+		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = work.Failing(err)
 		}
@@ -140,7 +138,7 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 			where = ", but kept on " + k.Named()
 		}
 		p.Note("the agent changed files other than its " + names[w.Flow].what + "; they are not part of the pull request" + where)
-		if err := checkpoint.Reset(ctx, p.Checkout, p.Base()); err != nil {
+		if err := checkout.Reset(ctx, p.Checkout, p.Base()); err != nil {
 			return "", err
 		}
 	}
@@ -163,7 +161,7 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 	if err != nil {
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
+	head, made, err := checkout.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.progress.tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}
@@ -218,7 +216,7 @@ func unused(ctx context.Context, p *Issue) (string, error) {
 
 // changedPaths are the paths in which the branch differs from where it left its base.
 func changedPaths(ctx context.Context, p *Issue, head string) ([]string, error) {
-	from, err := history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
+	from, err := history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -86,7 +85,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 	w := p.progress
 	name, tip := w.marker.Branch, w.tip
 	if tip == "" {
-		name, tip = w.marker.Base, fetch.BaseTip(p.Checkout)
+		name, tip = w.marker.Base, history.FetchedBase(p.Checkout)
 	}
 	relation, err := thread.RelationIn(ctx, p.Checkout, start, tip)
 	if err != nil {

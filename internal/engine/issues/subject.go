@@ -8,7 +8,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -41,7 +40,7 @@ func (p *Issue) Keep(ctx context.Context, h work.Held) model.Kept {
 func (p *Issue) NotKept(err error) { p.progress.unkept = err.Error() }
 
 // Tested is the commit that needs no test: what earlier attempts left on the branch may not have passed.
-func (p *Issue) Tested(string) string { return fetch.BaseTip(p.Checkout) }
+func (p *Issue) Tested(string) string { return history.FetchedBase(p.Checkout) }
 
 // Body is the comment of an attempt, but for its token.
 func (p *Issue) Body(text string, m model.TurnMarker) journal.Body {
@@ -109,7 +108,7 @@ func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask
 
 // ReviewBase is where the work began on the base branch: all of it becomes the pull request.
 func (p *Issue) ReviewBase(ctx context.Context, head string) (string, error) {
-	return history.ForkPoint(ctx, p.Checkout, fetch.BaseTip(p.Checkout), head)
+	return history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
 }
 
 // Resumed says that the agent is given work of earlier attempts.

@@ -7,7 +7,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -66,7 +65,7 @@ func sameChange(ctx context.Context, p *Request, heads []string) (map[string]boo
 	}
 	same := map[string]bool{}
 	for _, sha := range heads {
-		if err := fetch.Commits(ctx, p.Checkout, sha); err != nil {
+		if err := history.FetchCommits(ctx, p.Checkout, sha); err != nil {
 			if git.IsNoRef(err) { // nobody can say what was approved
 				continue
 			}

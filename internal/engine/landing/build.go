@@ -13,7 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -74,7 +73,7 @@ func (m *member) buildOn(ctx context.Context, on string) (err error) {
 	head, _ := m.source()
 	m.is.BaseSHA = on
 	if on != m.div.BaseSHA || head != m.div.HeadSHA {
-		if err := fetch.Commits(ctx, m.Checkout, on, head); err != nil {
+		if err := history.FetchCommits(ctx, m.Checkout, on, head); err != nil {
 			return failureOf(err, "")
 		}
 		if m.div, err = history.FindMergeBase(ctx, m.Checkout, on, head); err != nil {
@@ -117,7 +116,7 @@ func (m *member) grown(ctx context.Context, base string) error {
 	}
 	// What GitHub compared the pull request with last may be older than all that we saw.
 	if was := m.MergeFacts.BaseRecorded; was != "" && was != base && !slices.Contains(m.known, was) {
-		if err := fetch.Commits(ctx, m.Checkout, was); err != nil && !git.IsNoRef(err) {
+		if err := history.FetchCommits(ctx, m.Checkout, was); err != nil && !git.IsNoRef(err) {
 			return err
 		}
 		m.known = append(m.known, was)
@@ -197,7 +196,7 @@ func testCar(ctx context.Context, t *thread.Thread, branch, base, tip string) er
 	if err := t.Outside(ctx, "the tests of what would land on "+branch+" come next"); err != nil {
 		return err
 	}
-	if err := fetch.Commits(ctx, t.Checkout, base, tip); err != nil {
+	if err := history.FetchCommits(ctx, t.Checkout, base, tip); err != nil {
 		return failureOf(err, "")
 	}
 	_, err := testInTime(ctx, t, branch, base, tip)

@@ -9,9 +9,8 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -29,7 +28,7 @@ type Failure struct {
 	waits bool
 	// again says that other settings apply by now, so that the request has to be evaluated again.
 	again    bool
-	conflict *mergetree.ErrConflict
+	conflict *merging.ErrConflict
 	empty    *merging.ErrEmpty
 }
 
@@ -76,10 +75,10 @@ type coded struct {
 
 // failureCodes are the codes of what git says, where its type tells all.
 var failureCodes = []coded{
-	{is[*mergetree.ErrConflict], model.CodeConflict}, {is[*history.ErrUnrelated], model.CodeUnrelated}, {is[*merging.ErrEmpty], model.CodeEmpty},
+	{is[*merging.ErrConflict], model.CodeConflict}, {is[*history.ErrUnrelated], model.CodeUnrelated}, {is[*merging.ErrEmpty], model.CodeEmpty},
 	{is[*merging.ErrRewound], model.CodeRewound}, {is[*git.ErrRewind], model.CodeRewound}, {is[*merging.ErrFrontmatter], model.CodeFrontmatter},
 	{is[*merging.ErrTooMany], model.CodeTooMany}, {is[*merging.ErrChanged], model.CodeDiff}, {is[*transport.ErrLocked], model.CodeLock},
-	{is[*merging.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*transport.ErrLockUnreadable], model.CodeLockBroken},
+	{is[*checkout.ErrDirty], model.CodeDirtyBase}, {is[*git.ErrNoRef], model.CodeBranchMissing}, {is[*transport.ErrLockUnreadable], model.CodeLockBroken},
 	{is[*git.ErrUnclear], model.CodeRejected}, {is[*git.ErrRejected], model.CodeRejected},
 }
 
@@ -142,9 +141,9 @@ func explain(ctx context.Context, g *merger, s *Failure) {
 }
 
 // conflicts is a conflict with its culprits.
-func (m *member) conflicts(ctx context.Context, e *mergetree.ErrConflict) *merge.Conflicts {
+func (m *member) conflicts(ctx context.Context, e *merging.ErrConflict) *merge.Conflicts {
 	c := conflictsOf(e)
-	culprits, err := conflicts.Culprits(ctx, m.Checkout, m.is.BaseSHA, m.head, e.Paths)
+	culprits, err := merging.Culprits(ctx, m.Checkout, m.is.BaseSHA, m.head, e.Paths)
 	if err != nil || len(culprits) == 0 {
 		m.Log.Debug("culprits_unknown", "error", err)
 		return c
@@ -170,7 +169,7 @@ func (m *member) conflicts(ctx context.Context, e *mergetree.ErrConflict) *merge
 }
 
 // conflictsOf is a conflict as the texts tell it.
-func conflictsOf(e *mergetree.ErrConflict) *merge.Conflicts {
+func conflictsOf(e *merging.ErrConflict) *merge.Conflicts {
 	c := &merge.Conflicts{Commit: model.Commit{SHA: e.Commit}}
 	for _, f := range e.Files {
 		c.Files = append(c.Files, merge.Conflict{Path: f.Path, Kind: f.Kind, Hunks: strings.Join(f.Hunks, "\n")})

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
@@ -23,8 +22,8 @@ func TestWhatGitSaysHasItsCode(t *testing.T) {
 		strategy string
 		code     model.MergeCode
 	}{
-		{&mergetree.ErrConflict{}, model.StrategyNoFF, model.CodeConflict},
-		{&mergetree.ErrConflict{}, model.StrategySquash, model.CodeSquash},
+		{&merging.ErrConflict{}, model.StrategyNoFF, model.CodeConflict},
+		{&merging.ErrConflict{}, model.StrategySquash, model.CodeSquash},
 		{&history.ErrUnrelated{}, "", model.CodeUnrelated},
 		{&merging.ErrEmpty{}, "", model.CodeEmpty},
 		{&merging.ErrRewound{}, "", model.CodeRewound},

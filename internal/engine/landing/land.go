@@ -10,7 +10,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -222,9 +221,9 @@ func (m *member) learn(ctx context.Context) (err error) {
 	if err := m.Open(ctx); err != nil {
 		return err
 	}
-	err = fetch.Commits(ctx, m.Checkout, sha, m.head)
+	err = history.FetchCommits(ctx, m.Checkout, sha, m.head)
 	if git.IsNoRef(err) { // the head may be gone by now
-		err = fetch.Commits(ctx, m.Checkout, sha)
+		err = history.FetchCommits(ctx, m.Checkout, sha)
 	}
 	if err != nil {
 		return err

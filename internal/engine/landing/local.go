@@ -13,9 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -88,7 +86,7 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 	rep.Calls.Git = c.NetworkCalls()
 	told := l.told()
 	rep.Merging = &told
-	if err = unanswered(err); errors.Is(err, fetch.ErrPartial) {
+	if err = unanswered(err); errors.Is(err, history.ErrPartial) {
 		err = misuse("%w", err)
 	}
 	if s := (*Failure)(nil); errors.As(err, &s) {
@@ -107,11 +105,11 @@ func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Re
 // defaultBase is the default branch of the origin as the clone has it. Where the origin has another one by now, nobody knows which is
 // meant.
 func defaultBase(ctx context.Context, c *git.Checkout, local bool) (string, error) {
-	base, err := fetch.OriginHead(ctx, c)
+	base, err := history.OriginHead(ctx, c)
 	if err != nil || base == "" || local {
 		return base, err
 	}
-	now, err := fetch.OriginHeadNow(ctx, c)
+	now, err := history.OriginHeadNow(ctx, c)
 	if err == nil && now != "" && now != base {
 		err = misuse("the origin's default branch is now %s, and the clone still has %s: run git remote set-head origin --auto, or name the branch to merge into with --base", now, base)
 	}
@@ -223,9 +221,9 @@ func (l *localMerger) begin(ctx context.Context) (err error) {
 	m, head, base := l.one, "refs/heads/"+l.order.Branch, "refs/heads/"+l.order.Base
 	at := map[string]string{base: m.is.BaseSHA} // which in a checkout its move asks for
 	if l.order.Checkout.Local {
-		at[head], err = merging.TipOf(ctx, m.Checkout, head)
+		at[head], err = m.Checkout.TipOf(ctx, head+"^{commit}")
 	} else {
-		at, err = fetch.Remote(ctx, m.Checkout, base, head)
+		at, err = history.RemoteRefs(ctx, m.Checkout, base, head)
 	}
 	switch {
 	case err != nil:

@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -41,7 +42,7 @@ func (onGitHub) branches(ctx context.Context, m *member, ref string) (history.Di
 }
 
 func (inCheckout) branches(ctx context.Context, m *member, ref string) (history.Divergence, error) {
-	return merging.LocalMergeBase(ctx, m.Checkout, m.is.Base, strings.TrimPrefix(ref, "refs/heads/"))
+	return checkout.LocalMergeBase(ctx, m.Checkout, m.is.Base, strings.TrimPrefix(ref, "refs/heads/"))
 }
 
 func (onGitHub) relation(ctx context.Context, m *member, earlier, later string) (model.Relation, error) {
@@ -96,7 +97,7 @@ func (onOrigin) takes(ctx context.Context, m *member) error {
 }
 
 func (inCheckout) takes(ctx context.Context, m *member) error {
-	return failureOf(merging.CanLandLocal(ctx, m.Checkout, m.is.Base, m.is.BaseSHA, m.made.Tip), m.way.Strategy)
+	return failureOf(checkout.CanLandLocal(ctx, m.Checkout, m.is.Base, m.is.BaseSHA, m.made.Tip), m.way.Strategy)
 }
 
 // moves has the branches first, which have to move where the tip is no descendant of them: of a base and a head that move in one

@@ -11,7 +11,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/github"
@@ -138,7 +137,7 @@ func (r *reversal) find(ctx context.Context) (err error) {
 	if err := r.Open(ctx); err != nil {
 		return err
 	}
-	if r.onto, err = fetch.Ref(ctx, r.Checkout, "refs/heads/"+r.undo.Base); err != nil {
+	if r.onto, err = history.FetchRef(ctx, r.Checkout, "refs/heads/"+r.undo.Base); err != nil {
 		return failureOf(err, "")
 	}
 	to := ""
@@ -167,7 +166,7 @@ func (r *reversal) build(ctx context.Context, onto string) (merging.Merged, erro
 func landedRange(ctx context.Context, p *Request, base string) (from, to string, err error) {
 	if m := p.State.Merge(); m != nil && m.Marker.State == model.MergeDone && m.Marker.BaseSHA != "" {
 		from, to = m.Marker.BaseSHA, m.Marker.Landed
-		return from, to, fetch.Commits(ctx, p.Checkout, from, to)
+		return from, to, history.FetchCommits(ctx, p.Checkout, from, to)
 	}
 	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 		return "", "", err
@@ -177,7 +176,7 @@ func landedRange(ctx context.Context, p *Request, base string) (from, to string,
 		return "", "", &Failure{Failure: merge.Failure{Code: model.CodeEmpty, Detail: "GitHub does not show which commit merged it"}}
 	}
 	head := p.Snap.Pull.HeadSHA
-	if err := fetch.Commits(ctx, p.Checkout, commit, head); err != nil {
+	if err := history.FetchCommits(ctx, p.Checkout, commit, head); err != nil {
 		return "", "", failureOf(err, "")
 	}
 	if err := history.Deepen(ctx, p.Checkout, commit, head); err != nil && !git.IsNoRef(err) {

@@ -9,7 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -82,7 +81,7 @@ func openedBefore(ctx context.Context, r *reversal, from map[string][]model.Pull
 // more: whoever may push can write the mark over anything. Without a Tip there is none.
 func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged, onto string, err error) {
 	none := merging.Merged{}
-	if err := fetch.Commits(ctx, r.Checkout, tip); err != nil {
+	if err := history.FetchCommits(ctx, r.Checkout, tip); err != nil {
 		if git.IsNoRef(err) {
 			err = nil
 		}
@@ -96,7 +95,7 @@ func (r *reversal) pushed(ctx context.Context, tip string) (made merging.Merged,
 	if err != nil || lineage.Decide(relation) != lineage.Pass {
 		return none, "", err
 	}
-	if err := fetch.Commits(ctx, r.Checkout, onto); err != nil {
+	if err := history.FetchCommits(ctx, r.Checkout, onto); err != nil {
 		return none, "", err
 	}
 	made, err = r.build(ctx, onto)
@@ -122,7 +121,7 @@ func pushRevert(ctx context.Context, r *reversal, branch string) (bool, error) {
 	if !git.Unsure(err) {
 		return err == nil, failureOf(err, "")
 	}
-	sha, err := fetch.Ref(ctx, r.Checkout, "refs/heads/"+branch)
+	sha, err := history.FetchRef(ctx, r.Checkout, "refs/heads/"+branch)
 	if err != nil {
 		return false, failureOf(err, "")
 	}

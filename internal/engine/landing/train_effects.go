@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -128,7 +128,7 @@ func (l *line) has(ctx context.Context, tip string) (bool, error) {
 	if err := l.home.Open(ctx); err != nil {
 		return false, err
 	}
-	err := fetch.Commits(ctx, l.home.Checkout, tip)
+	err := history.FetchCommits(ctx, l.home.Checkout, tip)
 	if !git.IsNoRef(err) {
 		return err == nil, err
 	}

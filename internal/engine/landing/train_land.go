@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/merge"
@@ -144,7 +143,7 @@ func (a *aboard) take(ctx context.Context, l *line, e train.Land, on string, as 
 		return false, err
 	}
 	head, _ := m.source()
-	if err := fetch.Commits(ctx, m.Checkout, on, tip, head); err != nil { // in one go
+	if err := history.FetchCommits(ctx, m.Checkout, on, tip, head); err != nil { // in one go
 		return false, failureOf(err, "")
 	}
 	if err := m.buildOn(ctx, on); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/scratch"
@@ -36,7 +36,7 @@ func testTip(ctx context.Context, e *thread.World, c *git.Checkout, s config.Set
 		return run, err
 	}
 	if t.temp, err = e.Git.Scratch.Make(e.Git.Temp, "tests", e.Log); err == nil {
-		t.env, err = testtree.Env(c, t.dir, t.temp)
+		t.env, err = checkout.TestEnv(c, t.dir, t.temp)
 	}
 	if err != nil {
 		return run, errors.Join(fmt.Errorf("make directory for the tests: %w", err), t.remove())
@@ -67,11 +67,11 @@ type trial struct {
 // is what it was when remove has been called.
 func (t *trial) occupy(ctx context.Context, run *merge.TestRun, tip string) (err error) {
 	if !run.InCheckout {
-		t.dir, t.remove, err = testtree.Make(ctx, t.checkout, tip)
+		t.dir, t.remove, err = checkout.TestTree(ctx, t.checkout, tip)
 		return err
 	}
-	place, err := testtree.InWorkspace(ctx, t.checkout, t.Git.Workspace, tip)
-	if none := (*testtree.ErrNoWorkspace)(nil); errors.As(err, &none) {
+	place, err := checkout.InWorkspace(ctx, t.checkout, t.Git.Workspace, tip)
+	if none := (*checkout.ErrNoWorkspace)(nil); errors.As(err, &none) {
 		return &Failure{Failure: merge.Failure{Code: model.CodeNoCheckout, Detail: none.Why}}
 	}
 	if err != nil {

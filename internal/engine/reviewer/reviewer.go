@@ -18,9 +18,8 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
 	"github.com/mergexo/mergexo/internal/scratch"
@@ -49,7 +48,7 @@ type Answer struct {
 // Look has the reviewer look. An *agent.Error says that it gave no usable answer, a *work.Ending that the time of the run is
 // over, a *thread.Stop that something of it goes on running.
 func Look(ctx context.Context, w *work.Work, t Task) (a Answer, err error) {
-	tree, remove, err := testtree.Make(ctx, w.Checkout, t.Head)
+	tree, remove, err := checkout.TestTree(ctx, w.Checkout, t.Head)
 	if err != nil {
 		return a, err
 	}
@@ -176,7 +175,7 @@ const mostDesigns = 50
 // head's may be a stranger's.
 func guidelines(ctx context.Context, w *work.Work, t Task) (*model.Document, error) {
 	file := path.Clean(w.Settings.Repo.CodingGuidelines)
-	text, err := history.Blob(ctx, w.Checkout, cmp.Or(fetch.BaseTip(w.Checkout), t.Base), file)
+	text, err := history.Blob(ctx, w.Checkout, cmp.Or(history.FetchedBase(w.Checkout), t.Base), file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -151,11 +151,11 @@ func (s *sweeper) anyThread() *thread.Thread {
 // state was looked at.
 func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 	f := s.found
-	heads := make([]conflicts.PullHead, len(f.heads))
+	heads := make([]merging.PullHead, len(f.heads))
 	for i, h := range f.heads {
 		heads[i] = h.PullHead
 	}
-	found, err := conflicts.Find(ctx, p.Checkout, heads, maxPairs)
+	found, err := merging.FindConflicts(ctx, p.Checkout, heads, maxPairs)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (s *sweeper) conflictMatrix(ctx context.Context, p *thread.Thread) error {
 }
 
 // marker is what conflicts with one of the heads.
-func marker(repo model.Repo, heads []seen, h seen, found conflicts.Matrix) model.ConflictMarker {
+func marker(repo model.Repo, heads []seen, h seen, found merging.Matrix) model.ConflictMarker {
 	m := model.ConflictMarker{Repo: repo.String(), Number: h.Number, Head: h.SHA, Base: h.Base, BaseSHA: found.Bases[h.Base]}
 	for _, c := range found.Conflicts {
 		switch {
@@ -306,7 +306,7 @@ func (s *sweeper) culprits(ctx context.Context, p *thread.Thread, m model.Confli
 	var out []sweep.Culprit
 	var shas []string
 	for _, path := range m.Paths[:min(len(m.Paths), maxCulprits)] {
-		commits, err := conflicts.Culprits(ctx, p.Checkout, m.BaseSHA, m.Head, []string{path})
+		commits, err := merging.Culprits(ctx, p.Checkout, m.BaseSHA, m.Head, []string{path})
 		if err != nil || len(commits) == 0 {
 			s.Log.Debug("culprit_unknown", "pr_number", m.Number, "path", path, "error", err)
 			continue

@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/train"
@@ -53,7 +53,7 @@ type scan struct {
 
 // seen is what the conflict matrix and the guard of histories have to know of an open pull request.
 type seen struct {
-	conflicts.PullHead
+	merging.PullHead
 	baseSHA  string
 	accepted string // "" where nothing is
 	tips     []string
@@ -239,7 +239,7 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 		return err
 	}
 	pull := snap.Pull
-	head := seen{PullHead: conflicts.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
+	head := seen{PullHead: merging.PullHead{Number: pull.Number, Ref: thread.HeadRef(p.Thread), SHA: pull.HeadSHA, Base: pull.BaseRef}, baseSHA: pull.BaseSHA, sticky: p.State.Conflicts}
 	f.noteDone(p.State)
 	for _, m := range p.State.Requests() {
 		if m.Marker.Reason == model.CodeTrain {
@@ -296,7 +296,7 @@ func (f *scan) refresh(p *thread.Thread) {
 		if i < 0 {
 			i = len(f.heads)
 			f.open[made.Number] = true
-			f.heads = append(f.heads, seen{PullHead: conflicts.PullHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
+			f.heads = append(f.heads, seen{PullHead: merging.PullHead{Number: made.Number, Ref: fmt.Sprintf("refs/pull/%d/head", made.Number), SHA: made.HeadSHA, Base: made.BaseRef}})
 		}
 		f.heads[i].told = f.base.Sweep.Conflicts != "never"
 	}

@@ -12,9 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -179,7 +177,7 @@ func (w *Work) Arrived(ctx context.Context, err error, ref, sha string) bool {
 
 // At is the commit that the server has at a ref; "" for none, and where the server could not be asked.
 func (w *Work) At(ctx context.Context, ref string) string {
-	refs, err := fetch.Remote(ctx, w.Checkout, ref)
+	refs, err := history.RemoteRefs(ctx, w.Checkout, ref)
 	if err != nil {
 		w.Log.Warn("ref_not_read", w.NumberKey(), w.Event.Number, "ref", ref, "error", err)
 	}
@@ -237,7 +235,7 @@ func (w *Work) Gather(ctx context.Context) (Held, error) {
 func gather(ctx context.Context, w *Work) (Held, error) {
 	head, err := w.Checkout.Head(ctx)
 	if err != nil && !git.Exhausts(err) {
-		if err = checkpoint.Recover(ctx, w.Checkout); err == nil {
+		if err = checkout.Recover(ctx, w.Checkout); err == nil {
 			head, err = w.Checkout.Head(ctx)
 		}
 		w.Note("the agent left a checkout without a commit; its files are kept as changes to the commit that it started from")
@@ -256,12 +254,12 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 		return Held{}, err
 	}
 	work := Held{Head: head, Aside: lineage.Decide(relation) != lineage.Pass}
-	dirty, err := commits.Dirty(ctx, w.Checkout, head)
+	dirty, err := checkout.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return Held{}, err
 	}
 	if dirty {
-		made, _, err := commits.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
+		made, _, err := checkout.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
 		w.TellLeftOut()
 		switch {
 		case err == nil:
@@ -281,7 +279,7 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 // fit finds where work may be pushed.
 func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	if err == nil {
-		work.Head, err = checkpoint.OnStart(ctx, w.Checkout, work.Head, CheckpointMessage(w.About()))
+		work.Head, err = checkout.OnStart(ctx, w.Checkout, work.Head, CheckpointMessage(w.About()))
 	}
 	if err != nil {
 		return Held{}, err
@@ -322,14 +320,14 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 	if ctx.Err() != nil { // there is only time for what the agent was given
 		return
 	}
-	refs, err := checkpoint.LeftBranches(ctx, w.Checkout, w.Base())
+	refs, err := checkout.LeftBranches(ctx, w.Checkout, w.Base())
 	if err != nil { // what is wrong with the checkout is said elsewhere
 		w.Log.Warn("branches_not_looked_at", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 		return
 	}
 	for _, ref := range refs {
 		left := fmt.Sprintf("the agent left commits on branch %q, which was not its branch; they were not pushed", ref.Name)
-		if ref.Name == checkpoint.Stash {
+		if ref.Name == checkout.Stash {
 			left = "the agent left changes in git stash; they were not pushed"
 		}
 		w.Note(left + keepBranch(ctx, w, ref))
@@ -354,7 +352,7 @@ func keepBranch(ctx context.Context, w *Work, ref git.Ref) string {
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped
 // half-way leaves it there. "" when HEAD has it all.
 func further(ctx context.Context, w *Work, head string) (string, error) {
-	tip, err := checkpoint.Tip(ctx, w.Checkout, head)
+	tip, err := checkout.BranchTip(ctx, w.Checkout, head)
 	if err != nil || tip == "" || tip == head || tip == w.Base() {
 		return "", err
 	}

@@ -9,8 +9,6 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/leak"
 	"github.com/mergexo/mergexo/internal/model"
@@ -34,7 +32,7 @@ func (w *Work) Inspect(ctx context.Context, base, head string) (found finding, l
 	if head == base {
 		return finding{}, nil, nil
 	}
-	found, listed, err = inspect(ctx, w, w.Checkout, base, head, fetch.Tips(w.Checkout))
+	found, listed, err = inspect(ctx, w, w.Checkout, base, head, history.FetchedTips(w.Checkout))
 	return refused(found, listed, err)
 }
 
@@ -72,7 +70,7 @@ func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []str
 
 // refused makes a finding of an error that the commits are at fault for.
 func refused(found finding, listed *history.Published, err error) (finding, *history.Published, error) {
-	sprawl, unverified := (*guard.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil)
+	sprawl, unverified := (*git.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil)
 	if errors.As(err, &sprawl) || errors.As(err, &unverified) {
 		return finding{Reason: model.ReasonForbidden, Detail: err.Error(), nowhere: true}, nil, nil
 	}

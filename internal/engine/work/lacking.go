@@ -7,9 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
@@ -22,12 +20,12 @@ func lacking(ctx context.Context, c *git.Checkout, base string, steps, pointers 
 	for _, s := range steps {
 		last[s.Path] = s
 		if s.OldMode == git.ModeSubmodule && s.NewMode == git.ModeSubmodule && found.Detail == "" {
-			if found.Detail, err = fetch.SubmoduleLacks(ctx, c, base, s.Path, s.Id); err != nil {
+			if found.Detail, err = history.SubmoduleLacks(ctx, c, base, s.Path, s.Id); err != nil {
 				return finding{}, err
 			}
 		}
 	}
-	filtered, err := commits.FilteredByLFS(ctx, c, slices.Sorted(maps.Keys(last)))
+	filtered, err := checkout.FilteredByLFS(ctx, c, slices.Sorted(maps.Keys(last)))
 	if err != nil {
 		return finding{}, err
 	}
@@ -41,7 +39,7 @@ func lacking(ctx context.Context, c *git.Checkout, base string, steps, pointers 
 			found.pointers = append(found.pointers, s.Path)
 		}
 	}
-	missing, err := fetch.Lacking(ctx, c, slices.Sorted(maps.Keys(ids)))
+	missing, err := history.Lacking(ctx, c, slices.Sorted(maps.Keys(ids)))
 	for i, id := range missing {
 		missing[i] = ids[id]
 	}
@@ -56,7 +54,7 @@ func lacking(ctx context.Context, c *git.Checkout, base string, steps, pointers 
 
 // withContents puts whole files of the checkout on top of work, in place of their pointers: nobody else has the contents.
 func withContents(ctx context.Context, w *Work, head string, pointers []string) string {
-	made, err := commits.Unfiltered(ctx, w.Checkout, head, pointers, "Have whole files in place of pointers\n\nOnce they are added in a clone with Git LFS, they are pointers again.")
+	made, err := checkout.Unfiltered(ctx, w.Checkout, head, pointers, "Have whole files in place of pointers\n\nOnce they are added in a clone with Git LFS, they are pointers again.")
 	if err == nil && made != head {
 		var found finding
 		if found, _, err = w.Inspect(ctx, w.Base(), made); err == nil && !found.nowhere {
@@ -69,7 +67,7 @@ func withContents(ctx context.Context, w *Work, head string, pointers []string) 
 
 // TellInside tells people what the agent changed inside submodules that is not part of what is pushed.
 func TellInside(ctx context.Context, w *Work, pushed string) {
-	inside, err := checkpoint.Inside(ctx, w.Checkout, pushed)
+	inside, err := checkout.ChangedInSubmodules(ctx, w.Checkout, pushed)
 	if err != nil {
 		w.Log.Warn("submodules_not_looked_at", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 	}

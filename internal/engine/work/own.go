@@ -9,9 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/guard"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -19,7 +17,7 @@ import (
 
 // Own makes the commits between base and head ours, whoever their agent said made them: those that the server does not have
 // on a branch that was fetched. What was taken out of their messages is said.
-func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted, error) {
+func (w *Work) Own(ctx context.Context, base, head string) (checkout.Recommitted, error) {
 	done, taken, err := recommit(ctx, w, w.Checkout, base, head)
 	if err == nil {
 		tellTaken(w, taken)
@@ -28,8 +26,8 @@ func (w *Work) Own(ctx context.Context, base, head string) (commits.Recommitted,
 }
 
 // recommit is Own in a view of the checkout; it tells people nothing.
-func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) (done commits.Recommitted, taken []string, err error) {
-	done, err = commits.Recommit(ctx, c, base, head, fetch.Tips(c), func(message string) string {
+func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) (done checkout.Recommitted, taken []string, err error) {
+	done, err = checkout.Recommit(ctx, c, base, head, history.FetchedTips(c), func(message string) string {
 		if shown := redact.Message(context.WithoutCancel(ctx), w.Thread, message); shown != markdown.Printable(message) {
 			message, taken = shown, append(taken, "secrets")
 		}
@@ -40,7 +38,7 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 		taken = append(taken, out...)
 		return text
 	})
-	if sprawl, forged := (*guard.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil); errors.As(err, &sprawl) || errors.As(err, &forged) {
+	if sprawl, forged := (*git.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil); errors.As(err, &sprawl) || errors.As(err, &forged) {
 		return done, nil, w.Blocked(model.ReasonForbidden, err.Error())
 	}
 	if err == nil && done.Head != head {
@@ -55,7 +53,7 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 func (w *Work) OwnHere(ctx context.Context, base, head string) (string, error) {
 	done, err := w.Own(ctx, base, head)
 	if err == nil {
-		err = commits.Follow(ctx, w.Checkout, done)
+		err = checkout.Follow(ctx, w.Checkout, done)
 	}
 	return done.Head, err
 }

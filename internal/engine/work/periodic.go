@@ -12,8 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -97,7 +97,7 @@ func (w *Work) saveOnce(ctx context.Context, branch string) error {
 
 // saveFrom is saveOnce in a quarantine, which an isolated agent cannot reach.
 func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) error {
-	raw, err := checkpoint.Snapshot(ctx, c, w.wip.raw, "Work in progress on "+w.About())
+	raw, err := checkout.Snapshot(ctx, c, w.wip.raw, "Work in progress on "+w.About())
 	if err != nil || raw == "" || raw == w.wip.raw {
 		return err
 	}
@@ -106,7 +106,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 		return err
 	}
 	head := ours.Head
-	known := fetch.Tips(c)
+	known := history.FetchedTips(c)
 	if w.wip.tip != "" { // which was looked at before
 		known = append(known, w.wip.tip)
 	}
@@ -187,7 +187,7 @@ func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMark
 	if err := w.Open(ctx); err != nil {
 		return false, err
 	}
-	left, err := fetch.Remote(ctx, w.Checkout, refs...)
+	left, err := history.RemoteRefs(ctx, w.Checkout, refs...)
 	for _, d := range dead {
 		branch := WipBranch(w.Event.Number, d.Marker.Claim)
 		tip := left["refs/heads/"+branch]

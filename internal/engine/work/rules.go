@@ -9,10 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
@@ -21,7 +19,7 @@ import (
 
 // Settle leaves in the checkout what is in head, its HEAD, and nothing else, so that what is tested is what is pushed.
 func (w *Work) Settle(ctx context.Context, head string) error {
-	dirty, err := commits.Dirty(ctx, w.Checkout, head)
+	dirty, err := checkout.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return err
 	}
@@ -34,7 +32,7 @@ func (w *Work) Settle(ctx context.Context, head string) error {
 	}
 	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
 	if dirty || len(w.Settings.RequiredTests()) > 0 {
-		return checkpoint.Reset(ctx, w.Checkout, head)
+		return checkout.Reset(ctx, w.Checkout, head)
 	}
 	return nil
 }
@@ -62,7 +60,7 @@ func (w *Work) GuardLocal(ctx context.Context) (string, error) {
 
 // nothingLeftBehind refuses a checkout whose HEAD lacks commits that the agent made on the branch it was given.
 func nothingLeftBehind(ctx context.Context, w *Work, head string) error {
-	tip, err := checkpoint.Tip(ctx, w.Checkout, head)
+	tip, err := checkout.BranchTip(ctx, w.Checkout, head)
 	if err != nil || tip == "" || tip == head {
 		return err
 	}
@@ -92,7 +90,7 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if err := thread.MakePlaces(w.Thread); err != nil { // a run that goes on from another one's record has had no agent
 		return "", false, err
 	}
-	env, err := testtree.Env(w.Checkout, w.Checkout.Dir(), w.Memory.Temp)
+	env, err := checkout.TestEnv(w.Checkout, w.Checkout.Dir(), w.Memory.Temp)
 	if err != nil {
 		return "", false, err
 	}
@@ -106,7 +104,7 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 	if alive := w.Outlived(ctx, err); alive != nil {
 		return "", false, alive
 	}
-	reset := checkpoint.Reset(context.WithoutCancel(ctx), w.Checkout, head) // what tests leave is nobody's work
+	reset := checkout.Reset(context.WithoutCancel(ctx), w.Checkout, head) // what tests leave is nobody's work
 	var failed *agent.Error
 	switch {
 	case err != nil && ctx.Err() == nil && agent.NotRun(err): // which can be why the reset failed

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 )
 
 var Ctx = context.Background()
@@ -117,7 +117,7 @@ func Quarantine(t *testing.T, c *git.Checkout) *git.Checkout {
 func Snap(t *testing.T, h *Hub, c *git.Checkout, before string) string {
 	t.Helper()
 	was := state(t, h, c)
-	sha, err := checkpoint.Snapshot(Ctx, c, before, "Snapshot")
+	sha, err := checkout.Snapshot(Ctx, c, before, "Snapshot")
 	require.NoError(t, err)
 	assert.Equal(t, was, state(t, h, c), "the agent sees nothing of it")
 	return sha
@@ -128,7 +128,7 @@ func Begun(t *testing.T, more ...string) (h *Hub, c *git.Checkout, start string)
 	h.Grow("main", 60)
 	start = h.Commit("main", "files", map[string]string{"a.txt": "one\n", "b.txt": "b\n", "sub/c.txt": "c\n"})
 	c = h.Open(h.Workspace("main", more...))
-	_, err := checkpoint.Begin(Ctx, c, Fresh, "main")
+	_, err := checkout.Begin(Ctx, c, Fresh, "main")
 	require.NoError(t, err)
 	return h, c, start
 }

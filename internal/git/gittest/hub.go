@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
@@ -250,7 +250,7 @@ func (h *Hub) Open(workspace string, adjust ...func(*git.Options)) *git.Checkout
 func (h *Hub) Restored(branch, base, sha, workspace string, change ...func(*git.Options)) *git.Checkout {
 	h.T.Helper()
 	c := h.Open(workspace, change...)
-	require.NoError(h.T, checkpoint.Restore(Ctx, c, branch, base, sha))
+	require.NoError(h.T, checkout.Restore(Ctx, c, branch, base, sha))
 	return c
 }
 

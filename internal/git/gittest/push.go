@@ -14,8 +14,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -26,7 +25,7 @@ func Turn(t *testing.T) (h *Hub, c *git.Checkout, start, sha string) {
 	h = NewHub(t)
 	start = h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
 	c = h.Open(h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, checkpoint.Restore(Ctx, c, "agent/x", "main", start))
+	require.NoError(t, checkout.Restore(Ctx, c, "agent/x", "main", start))
 	Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
 	sha, made, err := Commit(c, "answer the review")
 	require.NoError(t, err)
@@ -40,7 +39,7 @@ func Commit(c *git.Checkout, message string) (sha string, made bool, err error) 
 	if err != nil {
 		return "", false, err
 	}
-	return commits.Commit(Ctx, c, head, message)
+	return checkout.Commit(Ctx, c, head, message)
 }
 
 // Committed is the commit of something in a checkout.
@@ -58,7 +57,7 @@ func Dirty(c *git.Checkout) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return commits.Dirty(Ctx, c, head)
+	return checkout.Dirty(Ctx, c, head)
 }
 
 // Discard is a response that nobody gets.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -19,8 +18,7 @@ func Deepen(ctx context.Context, c *git.Checkout, shas ...string) error {
 			return fmt.Errorf("deepen history: %q is not a commit id", sha)
 		}
 	}
-	_, err := fetch.Deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
-	return err
+	return deepen(ctx, c, shas, func() (bool, error) { return related(ctx, c, shas) })
 }
 
 // Relate is Relation with the history that the answer needs: see Deepen.

@@ -7,9 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -95,7 +93,7 @@ func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, base, sha := planned(t, n)
 			c := h.Open("")
-			require.Equal(t, sha, gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t))
+			require.Equal(t, sha, gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t))
 			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
 			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
@@ -108,7 +106,7 @@ func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
 func TestPublishDeepensWhereItCannotTell(t *testing.T) {
 	h, base, sha := planned(t, 120)
 	c := h.Open("")
-	gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
+	gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
 	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
 	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 	assert.Equal(t, 3, c.NetworkCalls())
@@ -117,7 +115,7 @@ func TestPublishDeepensWhereItCannotTell(t *testing.T) {
 func TestDeepenStartsAtWhatAFetchGot(t *testing.T) {
 	h, base, sha := planned(t, 120)
 	c := h.Restored("agent/x", "main", base, "")
-	gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
+	gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
 	assert.Equal(t, model.Ahead, related(t, c, base, sha))
 	assert.Equal(t, 3, c.NetworkCalls())
 }
@@ -127,13 +125,13 @@ func TestWhatWasDeepenedStaysDeep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h, base, sha := planned(t, n)
 			c := h.Open("")
-			gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
+			gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
 			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
-			gittest.Must(fetch.Ref(gittest.Ctx, c, gittest.Stage))(t)
+			gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
 			moved := h.Commit("agent/x", "by a person", map[string]string{"b.txt": "b\n"})
-			require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", moved))
+			require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", moved))
 			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
-			gittest.Must(commits.Replay(gittest.Ctx, c, base, sha, moved))(t)
+			gittest.Must(checkout.Replay(gittest.Ctx, c, base, sha, moved))(t)
 		})
 	}
 }
@@ -144,12 +142,12 @@ func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
 	odd := "caf\xe9-\u00a0-\u0085-x" // not UTF-8, a space that is none in ASCII, a control character
 	c := h.Open("")
 	for _, ref := range []string{"refs/heads/none", "refs/heads/" + odd, "refs/mergexo/turn/8/none"} {
-		none := gittest.As[*git.ErrNoRef](t, gittest.Err(fetch.Ref(gittest.Ctx, c, ref)), ref)
+		none := gittest.As[*git.ErrNoRef](t, gittest.Err(history.FetchRef(gittest.Ctx, c, ref)), ref)
 		assert.Equal(t, ref, none.Ref)
 	}
-	none := gittest.As[*git.ErrNoRef](t, checkpoint.Restore(gittest.Ctx, c, odd, "main", head))
+	none := gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, odd, "main", head))
 	assert.Equal(t, "refs/heads/"+odd, none.Ref)
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", odd, head), "a base that is gone does no harm, whatever its name")
+	require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", odd, head), "a base that is gone does no harm, whatever its name")
 	for _, anySHA := range []string{"true", "false"} {
 		h.Git(h.Bare, "config", "uploadpack.allowAnySHA1InWant", anySHA)
 		gone := "00000000000000000000000000000000deadbeef"

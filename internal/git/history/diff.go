@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -27,7 +26,7 @@ func Diff(ctx context.Context, c *git.Checkout, from, to string) (string, error)
 	for _, change := range changes {
 		need.Add(change.Old, change.New)
 	}
-	if err := fetch.Missing(ctx, c, need.Sorted()); err != nil {
+	if err := FetchMissing(ctx, c, need.Sorted()); err != nil {
 		return "", err
 	}
 	out := &beginning{}

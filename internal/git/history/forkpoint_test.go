@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
@@ -26,7 +25,7 @@ func TestForkPointAcrossAShallowBoundary(t *testing.T) {
 			head := h.Grow("other", test.ours)
 			base := h.Grow("main", test.theirs)
 			c := h.Restored("other", "main", head, "")
-			require.Equal(t, base, gittest.Must(fetch.Ref(gittest.Ctx, c, "refs/heads/main"))(t))
+			require.Equal(t, base, gittest.Must(history.FetchRef(gittest.Ctx, c, "refs/heads/main"))(t))
 			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
 			local := gittest.Must(c.Head(gittest.Ctx))(t)
 			got := gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t)
@@ -46,7 +45,7 @@ func TestForkPointOfABranchThatBeganHereCostsNothing(t *testing.T) {
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
 	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	theirs := h.Commit("main", "theirs", nil)
-	gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)
+	gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main"))(t)
 	calls := c.NetworkCalls()
 	assert.Equal(t, start, gittest.Must(history.ForkPoint(gittest.Ctx, c, theirs, head))(t))
 	assert.Equal(t, calls, c.NetworkCalls())

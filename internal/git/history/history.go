@@ -1,5 +1,5 @@
-// Package history relates commits and lists what they change: relation, merge base, paths, added text. It never mistakes a
-// shallow boundary for the start of the history: what is missing is fetched, or the answer is Unknown.
+// Package history relates commits, lists what they change, and fetches what is missing for that. It never mistakes a shallow boundary for
+// the start of the history. Every fetch is bounded: a shallow clone gets only the requested history, a partial one only the named objects.
 package history
 
 import (
@@ -80,8 +80,11 @@ func Message(ctx context.Context, c *git.Checkout, sha string) (string, error) {
 	if !syntax.IsSHA(sha) {
 		return "", fmt.Errorf("read the message of %q: not a commit id", sha)
 	}
-	out, err := c.Ask(ctx, "log", "-1", "--no-show-signature", "--encoding=UTF-8", "--format=%B", sha)
-	return string(out), git.Wrap(err, "read the message of %s", sha)
+	found, err := Log(ctx, c, "%B", []string{sha}, "--no-walk")
+	for _, part := range found {
+		return part[0], nil
+	}
+	return "", git.Wrap(err, "read the message of %s", sha)
 }
 
 // Change is one path in which two commits differ. Renames are a deletion and an addition.

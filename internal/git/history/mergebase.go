@@ -3,10 +3,8 @@ package history
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -40,7 +38,7 @@ func FetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Di
 
 func tryFetchMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Divergence, error) {
 	wants := [][2]string{{"refs/heads/" + base, git.FetchedBase}, {head, git.FetchedHead}}
-	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), wants...); err != nil {
+	if err := Fetch(ctx, c, append(Bounded(ctx, c, 0), Filtered(c)...), wants...); err != nil {
 		return Divergence{}, err
 	}
 	met, err := FindMergeBase(ctx, c, c.Refs[git.FetchedBase], c.Refs[git.FetchedHead])
@@ -58,7 +56,8 @@ func FindMergeBase(ctx context.Context, c *git.Checkout, base, head string) (Div
 // meet finds a merge base by one of the functions below, with the history that the answer needs.
 func meet(ctx context.Context, c *git.Checkout, base, head string, ask func(ctx context.Context, c *git.Checkout, base, head string) (string, bool, error)) (Divergence, error) {
 	met := Divergence{BaseSHA: base, HeadSHA: head}
-	known, err := fetch.Deepen(ctx, c, []string{base, head}, func() (known bool, err error) {
+	known := false
+	err := deepen(ctx, c, []string{base, head}, func() (_ bool, err error) {
 		met.MergeBase, known, err = ask(ctx, c, base, head)
 		return known, err
 	})
@@ -79,27 +78,13 @@ func WholeMergeBase(ctx context.Context, c *git.Checkout, base, head string) (sh
 	if hidden, err := cutOff(ctx, c, head, base); err != nil || hidden {
 		return sha, false, err
 	}
-	merges, err := merges(ctx, c, base, head)
-	for _, parents := range merges {
-		if _, known, err := MergeBase(ctx, c, parents[0], parents[1]); err != nil || !known {
+	merges, err := Nodes(ctx, c, []string{head, "^" + base}, "--merges")
+	for _, one := range merges {
+		if _, known, err := MergeBase(ctx, c, one.Parents[0], one.Parents[1]); err != nil || !known {
 			return sha, false, err
 		}
 	}
 	return sha, err == nil, err
-}
-
-// merges are the first two parents of every merge commit that the head has and the base lacks.
-func merges(ctx context.Context, c *git.Checkout, base, head string) (parents [][2]string, err error) {
-	out, err := c.Ask(ctx, "rev-list", "--merges", "--parents", head, "^"+base)
-	if err != nil {
-		return nil, fmt.Errorf("list merges: %w", err)
-	}
-	for row := range strings.Lines(string(out)) {
-		if ids := strings.Fields(row); len(ids) > 2 {
-			parents = append(parents, [2]string{ids[1], ids[2]})
-		}
-	}
-	return parents, nil
 }
 
 // KnownMergeBase is the first of KnownMergeBases.

@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
@@ -147,12 +146,12 @@ func TestHaveGetsWhatIsNotHere(t *testing.T) {
 	head := h.Grow("agent/x", 3)
 	h.Git(h.Dev, "push", "-q", "-f", "origin", "main:agent/x")
 	c := h.Open(h.Workspace("main", "--depth=1"))
-	require.NoError(t, fetch.Commits(gittest.Ctx, c, head, old))
-	require.NoError(t, fetch.Commits(gittest.Ctx, c, head, old))
+	require.NoError(t, history.FetchCommits(gittest.Ctx, c, head, old))
+	require.NoError(t, history.FetchCommits(gittest.Ctx, c, head, old))
 	assert.Equal(t, 1, c.NetworkCalls())
 	text := gittest.Must(history.Blob(gittest.Ctx, c, old, "a.txt"))(t)
 	assert.Equal(t, "a\n", string(text))
 	gone := "00000000000000000000000000000000deadbeef"
-	assert.Equal(t, gone, gittest.As[*git.ErrNoRef](t, fetch.Commits(gittest.Ctx, c, head, gone)).Ref)
-	assert.ErrorContains(t, fetch.Commits(gittest.Ctx, c, "main"), "not a commit id")
+	assert.Equal(t, gone, gittest.As[*git.ErrNoRef](t, history.FetchCommits(gittest.Ctx, c, head, gone)).Ref)
+	assert.ErrorContains(t, history.FetchCommits(gittest.Ctx, c, "main"), "not a commit id")
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 )
 
 // FillMerge fetches the files for a merge into a partial clone: everything that the head's own commits changed, before and
@@ -31,17 +30,17 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	for _, change := range own {
 		need.Add(change.Old, change.New)
 	}
-	merges, err := merges(ctx, c, met.BaseSHA, met.HeadSHA)
+	merges, err := Nodes(ctx, c, []string{met.HeadSHA, "^" + met.BaseSHA}, "--merges")
 	if err != nil {
 		return err
 	}
 	// A merge in the branch is repeated to see what a person changed in it.
-	for _, pair := range append(merges, [2]string{met.BaseSHA, met.HeadSHA}) {
-		if err := NeedBoth(ctx, c, need, pair, own); err != nil {
+	for _, one := range append(merges, Node{Parents: []string{met.BaseSHA, met.HeadSHA}}) {
+		if err := NeedBoth(ctx, c, need, [2]string(one.Parents[:2]), own); err != nil {
 			return err
 		}
 	}
-	return fetch.Missing(ctx, c, need.Sorted())
+	return FetchMissing(ctx, c, need.Sorted())
 }
 
 // fillTrees fetches into a treeless clone the trees of what each side has since their merge bases, and of these.
@@ -53,7 +52,7 @@ func fillTrees(ctx context.Context, c *git.Checkout, one, other string) error {
 	if err != nil {
 		return fmt.Errorf("list commits whose trees are missing: %w", err)
 	}
-	return fetch.Trees(ctx, c, bytes.ReplaceAll(out, []byte("-"), nil), "--no-walk", "--stdin")
+	return fetchTrees(ctx, c, bytes.ReplaceAll(out, []byte("-"), nil), "--no-walk", "--stdin")
 }
 
 // Altered is one path in which two trees differ.

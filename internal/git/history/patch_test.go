@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
@@ -27,7 +27,7 @@ func turned(t *testing.T, files map[string]string) (h *gittest.Hub, c *git.Check
 	start = h.Commit("agent/x", "work", map[string]string{"work.txt": "work\n"})
 	tip = h.Commit("main", "gone on", map[string]string{".github/workflows/new.yml": "on: push\n", "main.txt": "main\n"})
 	c = h.Open(h.Workspace("agent/x"))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", start))
 	return h, c, start, tip
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -41,7 +40,7 @@ func publishes(ctx context.Context, c *git.Checkout, from, to string, known, fur
 
 // published is Publishes for commits that are listed already, parents first, and their trees.
 func published(ctx context.Context, c *git.Checkout, from, to string, known, commits, trees []string) (*Published, error) {
-	err := guard.CheckTrees(ctx, c, trees)
+	err := git.CheckTrees(ctx, c, trees)
 	if err != nil {
 		return nil, err
 	}

@@ -2,13 +2,11 @@ package history
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -43,7 +41,7 @@ func compare(ctx context.Context, c *git.Checkout, lines []string, visit func(n 
 		return nil
 	}
 	read := func(in *bufio.Reader) error { return readSteps(in, len(lines), visit) }
-	err := c.Pour(ctx, []byte(strings.Join(lines, "\n")+"\n"), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
+	err := c.Pour(ctx, git.Rows(lines), read, "diff-tree", "--stdin", "--always", "--root", "-c", "-r", "-z", "--raw", "--no-renames", "--no-abbrev",
 		"--ignore-submodules=none", "--no-textconv", "--no-ext-diff")
 	return git.Wrap(err, "compare commits")
 }
@@ -137,15 +135,10 @@ func measureSteps(ctx context.Context, c *git.Checkout, steps []Step, sizes map[
 		}
 		links = append(links, s.Id)
 	}
-	targets := map[string]string{}
-	err := c.Contents(ctx, links, func(id string, content io.Reader) error {
-		text, err := io.ReadAll(content)
-		targets[id] = string(text)
-		return err
-	})
+	targets, err := c.Texts(ctx, links, 0)
 	for i := range steps {
 		if s := &steps[i]; s.NewMode == git.ModeSymlink {
-			s.Target = targets[s.Id]
+			s.Target = string(targets[s.Id])
 		}
 	}
 	return err
@@ -154,24 +147,12 @@ func measureSteps(ctx context.Context, c *git.Checkout, steps []Step, sizes map[
 // Sizes returns the sizes of objects, and -1 for missing ones.
 func Sizes(ctx context.Context, c *git.Checkout, ids []string) (map[string]int64, error) {
 	ids = slices.Compact(slices.Sorted(slices.Values(ids)))
+	found, err := git.Inspect(ctx, c, ids...)
 	sizes := make(map[string]int64, len(ids))
-	if len(ids) == 0 {
-		return sizes, nil
-	}
-	out, err := c.Tell(ctx, []byte(strings.Join(ids, "\n")+"\n"), "cat-file", "--batch-check=%(objectname) %(objectsize)")
-	if err != nil {
-		return nil, fmt.Errorf("measure objects: %w", err)
-	}
-	for row := range bytes.Lines(out) {
-		id, size, _ := strings.Cut(strings.TrimSuffix(string(row), "\n"), " ")
-		n, err := strconv.ParseInt(size, 10, 64)
-		if err != nil {
-			n = -1 // "missing"
+	for i, one := range found {
+		if sizes[ids[i]] = one.Size; one.ID == "" {
+			sizes[ids[i]] = -1
 		}
-		sizes[id] = n
 	}
-	if len(sizes) != len(ids) {
-		return nil, fmt.Errorf("measure objects: %d answers for %d questions", len(sizes), len(ids))
-	}
-	return sizes, nil
+	return sizes, git.Wrap(err, "measure objects")
 }

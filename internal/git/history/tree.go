@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -58,19 +57,18 @@ func Blob(ctx context.Context, c *git.Checkout, rev, path string) ([]byte, error
 	if !syntax.IsSHA(rev) {
 		return nil, fmt.Errorf("read %q of %q: not a commit id", path, rev)
 	}
-	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", rev, "--", path)
+	found, err := git.Entries(ctx, c, rev, []string{path})
+	at := found[path]
+	if err == nil && !at.IsBlob() {
+		err = fs.ErrNotExist
+	}
+	if err == nil {
+		err = FetchMissing(ctx, c, []string{at.ID()})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
 	}
-	meta, name, _ := strings.Cut(strings.TrimSuffix(string(out), "\x00"), "\t")
-	entry := strings.Fields(meta)
-	if len(entry) != 3 || entry[1] != "blob" || name != path {
-		return nil, fmt.Errorf("read %q of %s: %w", path, rev, fs.ErrNotExist)
-	}
-	if err := fetch.Missing(ctx, c, entry[2:]); err != nil {
-		return nil, fmt.Errorf("read %q of %s: %w", path, rev, err)
-	}
-	blob, err := c.Ask(ctx, "cat-file", "blob", entry[2])
+	blob, err := c.Ask(ctx, "cat-file", "blob", at.ID())
 	return blob, git.Wrap(err, "read %q of %s", path, rev)
 }
 

@@ -15,7 +15,6 @@ import (
 	"syscall"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/guard"
 )
 
 // Limits for what Verified copies.
@@ -122,7 +121,7 @@ func needed(ctx context.Context, c *git.Checkout, from, to string, known []strin
 	}
 	words := list(news...)
 	if err != nil { // which too many directories in each other can be the reason of
-		return n, cmp.Or[error](guard.CheckTreeLimits(ctx, c, to, n.tops...), err)
+		return n, cmp.Or[error](git.CheckTreeLimits(ctx, c, to, n.tops...), err)
 	}
 	commits, trees := n.take(words)
 	if len(commits) == 0 && !slices.Contains(n.tops, to) { // nothing is new, if that is true

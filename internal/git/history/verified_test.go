@@ -16,8 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 )
@@ -38,7 +37,7 @@ func forge(t *testing.T, c *git.Checkout, id, kind, content string) {
 // paths are those that a push of head would change.
 func paths(t *testing.T, c *git.Checkout, base, head string) (changed []string, added string, err error) {
 	t.Helper()
-	listed, err := history.Publishes(gittest.Ctx, c, base, head, fetch.Tips(c))
+	listed, err := history.Publishes(gittest.Ctx, c, base, head, history.FetchedTips(c))
 	if err != nil {
 		return nil, "", err
 	}
@@ -78,7 +77,7 @@ func agentsWork(t *testing.T, more ...string) (c *git.Checkout, base, head strin
 	merged := h.Commit("main", "theirs", map[string]string{"theirs.txt": "t\n"})
 	h.Commit("main", "later", map[string]string{"later.txt": "l\n"})
 	c = h.Open(h.Workspace("agent/x", more...))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", base))
+	require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", base))
 	if !slices.Contains(more, "--filter=blob:none") { // where an agent can merge nothing
 		require.NoError(t, history.Deepen(gittest.Ctx, c, merged, base))
 		h.Agent(c, "merge", "-q", "-m", "take theirs", merged)
@@ -98,7 +97,7 @@ func TestVerifiedSeesWhatAPushWouldPublish(t *testing.T) {
 			assert.Contains(t, want, "A .github/workflows/ci.yml")
 			assert.Equal(t, "on: push\nmore\nb\nfree\n", text)
 			calls := c.NetworkCalls()
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
 				got, added, err := seen(t, own, listed)
 				require.NoError(t, err)
 				assert.Equal(t, want, got)
@@ -134,7 +133,7 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 			require.NoError(t, err)
 			objects, content := strings.Fields(ask(append([]string{"rev-parse"}, strings.Fields(test.of)...)...)), test.content(ask)
 
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
 				unpack(t, c)
 				for _, id := range objects {
 					forge(t, c, id, test.kind, content)
@@ -149,7 +148,7 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 			got, added, err := paths(t, c, base, head)
 			require.NoError(t, err)
 			assert.False(t, assert.ObjectsAreEqual(want, got) && text == added, "or there is no trap")
-			err = history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+			err = history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
 				got, added, err = seen(t, own, listed)
 				return err
 			})
@@ -191,7 +190,7 @@ func TestVerifiedSeesAnOldVersionThatAMergeBringsBack(t *testing.T) {
 	want, _, err := paths(t, c, base, head)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"M .github/workflows/ci.yml"}, want)
-	require.NoError(t, history.Verified(gittest.Ctx, c, base, head, fetch.Tips(c), func(own *git.Checkout, listed *history.Published) error {
+	require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
 		got, _, err := seen(t, own, listed)
 		assert.Equal(t, want, got)
 		return err
@@ -223,7 +222,7 @@ func TestVerifiedSeesWhatHasNoHistory(t *testing.T) {
 	h.Git(h.Dev, "branch", "agent/x", "main")
 	base := h.Commit("agent/x", "ours", map[string]string{"ours.txt": "x\n"})
 	c := h.Restored("agent/x", "", base, h.Workspace("agent/x", "--depth=1"))
-	require.NoError(t, fetch.Commits(gittest.Ctx, c, theirs))
+	require.NoError(t, history.FetchCommits(gittest.Ctx, c, theirs))
 	h.Agent(c, "merge", "-q", "--allow-unrelated-histories", "-X", "ours", "-m", "take theirs", theirs)
 	head := h.Agent(c, "rev-parse", "HEAD")
 	known := []string{base}

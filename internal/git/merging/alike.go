@@ -3,10 +3,10 @@ package merging
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -58,21 +58,14 @@ func since(ctx context.Context, c *git.Checkout, base, tip string, most int) (ma
 	if !syntax.IsSHA(base) || !syntax.IsSHA(tip) {
 		return nil, fmt.Errorf("compare commits of %q..%q: not commit ids", base, tip)
 	}
-	args := []string{"log", "-z", "--no-show-signature", "--encoding=UTF-8", "--format=%H%n%T%n%P%n%an <%ae>%n%B"}
+	var limit []string
 	if most > 0 {
-		args = append(args, fmt.Sprintf("--max-count=%d", most))
+		limit = []string{fmt.Sprintf("--max-count=%d", most)}
 	}
-	out, err := c.Ask(ctx, slices.Concat(args, []string{base + ".." + tip, "--"})...)
-	if err != nil {
-		return nil, fmt.Errorf("compare commits of %s..%s: %w", base, tip, err)
-	}
+	found, err := history.Log(ctx, c, "%H%n%T%n%P%n%an <%ae>%n%B", []string{tip, "^" + base}, limit...)
 	all := map[string]told{}
-	for _, entry := range syntax.Fields(out) {
-		part := strings.SplitN(entry, "\n", 5)
-		if len(part) != 5 {
-			return nil, fmt.Errorf("compare commits of %s..%s: unexpected entry %q", base, tip, entry)
-		}
+	for _, part := range found {
 		all[part[0]] = told{tree: part[1], parents: strings.Fields(part[2]), author: part[3], message: strings.TrimRight(part[4], "\n")}
 	}
-	return all, nil
+	return all, git.Wrap(err, "compare commits of %s..%s", base, tip)
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -35,7 +34,7 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if err != nil || met.Unrelated || met.MergeBase == head {
 		return nil, err
 	}
-	own, err := commitNodes(ctx, c, head, "^"+base)
+	own, err := nodes(ctx, c, head, "^"+base)
 	if err != nil {
 		return nil, err
 	}
@@ -43,19 +42,11 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 	if len(plain) == 0 || len(plain) > maxCandidates {
 		return nil, err
 	}
-	paths, err := pathsOf(ctx, c, plain)
+	both, err := compareOwn(ctx, c, base, head, plain)
 	if err != nil {
 		return nil, err
 	}
-	theirs, sums, err := changing(ctx, c, base, head, paths)
-	if err != nil || len(theirs) == 0 {
-		return nil, err
-	}
-	mine, err := changes(ctx, c, againstParents(plain))
-	if err != nil {
-		return nil, err
-	}
-	found := matched(mine, theirs, sums)
+	found := both.matched()
 	if len(found) == 0 {
 		return nil, nil
 	}
@@ -67,17 +58,17 @@ func alreadyApplied(ctx context.Context, c *git.Checkout, base, head string) ([]
 
 // appliedInPart reports whether the head has changes beyond its plain commits, in a merge, or the base undid something
 // since. It ignores attributes: a merge that is clean only with them counts as having changes of its own.
-func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence, merges []commitNode) (bool, error) {
+func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence, merges []history.Node) (bool, error) {
 	if err := history.FillMerge(ctx, c, met); err != nil {
 		return false, err
 	}
-	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t commitNode) bool { return len(t.parents) > 2 }) {
+	if len(merges) > maxCandidates || slices.ContainsFunc(merges, func(t history.Node) bool { return len(t.Parents) > 2 }) {
 		return true, nil
 	}
 	if evil, err := evilMerges(ctx, c, c.OwnDir, merges); err != nil || len(evil) > 0 {
 		return true, err
 	}
-	both, _, err := mergetree.Merge(ctx, c, c.OwnDir, met.BaseSHA, met.HeadSHA)
+	both, _, err := Merge(ctx, c, c.OwnDir, met.BaseSHA, met.HeadSHA)
 	if err != nil {
 		return false, fmt.Errorf("merge: %w", err)
 	}
@@ -86,15 +77,16 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence,
 	return slices.ContainsFunc(changed, func(path string) bool { return !slices.Contains(open, path) }), err
 }
 
-// matched are the commits, oldest first, that make the same changes as mine, each once; none if one of mine has no match.
-func matched(mine []change, newestFirst []string, sums []change) (found []string) {
+// matched are the commits of the base, oldest first, that make the same changes as the branch's, each once; none if one of those has no
+// match.
+func (d compared) matched() (found []string) {
 	used := map[int]bool{}
-	for _, want := range mine {
+	for _, want := range d.mine {
 		if len(want) == 0 {
 			continue // an empty commit
 		}
-		at := len(sums) - 1
-		for at >= 0 && (used[at] || !maps.Equal(want, sums[at])) {
+		at := len(d.sums) - 1
+		for at >= 0 && (used[at] || !maps.Equal(want, d.sums[at])) {
 			at--
 		}
 		if at < 0 {
@@ -102,7 +94,7 @@ func matched(mine []change, newestFirst []string, sums []change) (found []string
 		}
 		used[at] = true
 	}
-	for i, sha := range slices.Backward(newestFirst) {
+	for i, sha := range slices.Backward(d.theirs) {
 		if used[i] {
 			found = append(found, sha)
 		}

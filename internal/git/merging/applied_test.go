@@ -8,12 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/git/conflicts"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
-	"github.com/mergexo/mergexo/internal/git/testtree"
 )
 
 func TestWhatLandedUnderOtherIds(t *testing.T) {
@@ -112,7 +110,7 @@ func TestWhatLandedIsFoundInAShallowOrPartialClone(t *testing.T) {
 		h.Git(h.Dev, "push", "-q", "origin", "main", "theirs")
 		base := h.Grow("main", 80)
 		c := h.Open(h.Workspace("main", how, "--no-checkout"))
-		gittest.Must(fetch.Ref(gittest.Ctx, c, "refs/heads/theirs"))(t)
+		gittest.Must(history.FetchRef(gittest.Ctx, c, "refs/heads/theirs"))(t)
 		list, ok, err := merging.AlreadyApplied(gittest.Ctx, c, base, head)
 		require.NoError(t, err)
 		assert.True(t, ok, how)
@@ -132,14 +130,14 @@ func TestTwoTreesBesideEachOther(t *testing.T) {
 		}
 		c := h.Open(dir)
 		if dir == "" {
-			_, err := conflicts.Find(gittest.Ctx, c, []conflicts.PullHead{{Number: 7, Ref: "refs/heads/theirs", SHA: head, Base: "main"}}, 0)
+			_, err := merging.FindConflicts(gittest.Ctx, c, []merging.PullHead{{Number: 7, Ref: "refs/heads/theirs", SHA: head, Base: "main"}}, 0)
 			require.NoError(t, err) // a partial clone from here on
 		}
-		require.NoError(t, fetch.Commits(gittest.Ctx, c, base, head))
-		one, removeOne, err := testtree.Make(gittest.Ctx, c, base)
+		require.NoError(t, history.FetchCommits(gittest.Ctx, c, base, head))
+		one, removeOne, err := checkout.TestTree(gittest.Ctx, c, base)
 		require.NoError(t, err)
 		gittest.Write(t, one, map[string]string{"a.txt": "by a command\n"})
-		two, removeTwo, err := testtree.Make(gittest.Ctx, c, head)
+		two, removeTwo, err := checkout.TestTree(gittest.Ctx, c, head)
 		require.NoError(t, err)
 		assert.Equal(t, "head\n", gittest.Read(t, two, "a.txt"))
 		assert.Equal(t, "by a command\n", gittest.Read(t, one, "a.txt"))

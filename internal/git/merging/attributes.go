@@ -8,7 +8,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -36,13 +35,13 @@ func (g *input) attributes(ctx context.Context) error {
 
 // merge makes a merge. If it merged contents in a directory that the branch did not change, because the base renamed
 // something, it is repeated with that directory's attributes.
-func (g *input) merge(ctx context.Context, ours, theirs string) (found *mergetree.Result, clean bool, err error) {
+func (g *input) merge(ctx context.Context, ours, theirs string) (found *Result, clean bool, err error) {
 	files := g.files
 	if model.ByGitHub(g.Strategy) { // which reads none
 		files = g.c.OwnDir
 	}
 	for {
-		if found, clean, err = mergetree.Merge(ctx, g.c, files, ours, theirs); err != nil {
+		if found, clean, err = Merge(ctx, g.c, files, ours, theirs); err != nil {
 			return nil, false, err
 		}
 		var paths []string
@@ -91,9 +90,9 @@ func (g *input) look(ctx context.Context, paths []string) (bool, error) {
 	if len(names) == 0 {
 		return false, nil
 	}
-	files, err := mergetree.Attributes(ctx, g.c, g.Base, names)
+	files, err := Attributes(ctx, g.c, g.Base, names)
 	if err != nil || len(files) == 0 {
 		return false, err
 	}
-	return true, mergetree.WriteAttributes(ctx, g.c, g.files, files)
+	return true, WriteAttributes(ctx, g.c, g.files, files)
 }

@@ -10,10 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -158,7 +156,7 @@ func TestConflictsAreShown(t *testing.T) {
 		base, head := r.Commit("base", ours, a), r.Commit("head", theirs, a)
 		for _, strategy := range allStrategies {
 			_, err := r.Build(merging.Request{Strategy: strategy, Base: base, Head: head, BaseWins: []string{"f", "**/none"}})
-			conflict := gittest.As[*mergetree.ErrConflict](t, err, strategy)
+			conflict := gittest.As[*merging.ErrConflict](t, err, strategy)
 			kinds := map[string]string{}
 			for _, f := range conflict.Files {
 				kinds[f.Path] = f.Kind
@@ -176,7 +174,7 @@ func TestConflictsAreShown(t *testing.T) {
 			assert.Equal(t, map[string]string{"bin": "binary", "gone": "modify/delete", "mod": "modify/delete", "long": "content", "f": "content", "sub": "submodule", "link": "symlink", "both": "add/add", "moved": "rename/rename", "here": "rename/rename", "there": "rename/rename"}, kinds)
 			assert.ElementsMatch(t, conflict.Paths, []string{"bin", "gone", "mod", "long", "f", "sub", "link", "both", "moved", "here", "there"})
 		}
-		list := gittest.Must(conflicts.Culprits(gittest.Ctx, r.C, r.Commit("not this", gittest.Texts("other", "o\n"), base), head, []string{"f", "both"}))(t)
+		list := gittest.Must(merging.Culprits(gittest.Ctx, r.C, r.Commit("not this", gittest.Texts("other", "o\n"), base), head, []string{"f", "both"}))(t)
 		assert.Equal(t, []string{base}, gittest.Shas(list))
 	})
 }
@@ -195,7 +193,7 @@ func TestManyConflictsAreBounded(t *testing.T) {
 	}
 	a := r.Commit("a", sides[0])
 	_, err := r.Build(merging.Request{Strategy: model.StrategySquash, Base: r.Commit("b", sides[1], a), Head: r.Commit("h", sides[2], a)})
-	conflict := gittest.As[*mergetree.ErrConflict](t, err)
+	conflict := gittest.As[*merging.ErrConflict](t, err)
 	assert.Len(t, conflict.Paths, 30)
 	require.Len(t, conflict.Files, 20)
 	assert.Len(t, conflict.Files[0].Hunks, 5)
@@ -219,7 +217,7 @@ func TestTheBaseWinsWhereItMayAndNowhereElse(t *testing.T) {
 			"a file is a directory":  r.Commit("h", gittest.Texts("e/f", gittest.Numbers(20, "5", "theirs"), "e/both/x", "1\n"), a),
 		} {
 			_, err := r.Build(merging.Request{Strategy: model.StrategyRebase, Base: r.Commit("b", gittest.Texts("x", "ours\n"), base), Head: head, BaseWins: wins})
-			require.ErrorAs(t, err, new(*mergetree.ErrConflict), name)
+			require.ErrorAs(t, err, new(*merging.ErrConflict), name)
 		}
 		on := r.Commit("b", gittest.Texts("other", "o\n"), base)
 		made := r.Must(merging.Request{Strategy: model.StrategySquash, Base: on, Head: h2, BaseWins: wins})
@@ -258,7 +256,7 @@ func TestListsOfFrontMatterAreUnited(t *testing.T) {
 	require.ErrorAs(t, err, &wrong)
 	assert.Equal(t, "n/a.md base", wrong.Path+" "+wrong.Side)
 	_, err = r.Build(merging.Request{Strategy: model.StrategyUnion, Base: r.Commit("c", gittest.Texts("code", "c\n"), base), Head: head, UnionFields: []string{"tags"}})
-	assert.Equal(t, []string{"code"}, gittest.As[*mergetree.ErrConflict](t, err).Paths, "the lists are not what conflicts")
+	assert.Equal(t, []string{"code"}, gittest.As[*merging.ErrConflict](t, err).Paths, "the lists are not what conflicts")
 }
 
 // manyOn is the last of so many commits on another one, all made by one git. Each of them changes one
@@ -309,7 +307,7 @@ func TestPointersAndSubmodulesAreNoted(t *testing.T) {
 	assert.Equal(t, []string{`The submodule "sub" is at ` + strings.Repeat("1", 40) + " now.", "1 changed files are pointers of Git LFS: what they point to is not part of this repository and was not checked."}, made.Notes)
 	assert.Equal(t, strings.TrimSpace(pointer("b")), r.Git("show", made.Tip+":big.bin"))
 	_, err := r.Build(merging.Request{Strategy: model.StrategyRebase, Base: r.Commit("c", gittest.Texts("big.bin", pointer("c")), base), Head: head})
-	require.ErrorAs(t, err, new(*mergetree.ErrConflict))
+	require.ErrorAs(t, err, new(*merging.ErrConflict))
 }
 
 func TestSettingsOfTheWorkspaceDoNotMatter(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -59,7 +58,7 @@ func fillChanges(ctx context.Context, c *git.Checkout, pairs [][2]string) error 
 	if err != nil {
 		return err
 	}
-	return fetch.Missing(ctx, c, need.Sorted())
+	return history.FetchMissing(ctx, c, need.Sorted())
 }
 
 // readChanges parses the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).

@@ -3,34 +3,14 @@ package merging
 import (
 	"bytes"
 	"context"
-	"errors"
 	"regexp"
-
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
 // cherryPick puts the branch's own commits on top of Base one by one, each naming its original, without any fallback.
 // *ErrChanged if the result is not that of a merge of the branch.
 func cherryPick(ctx context.Context, g *input) (Merged, error) {
 	done, err := g.pickOwn(ctx, pickOptions{message: pickedFrom})
-	if err != nil {
-		return Merged{}, g.explain(ctx, err)
-	}
-	tree, won, err := target(ctx, g)
-	conflict := (*mergetree.ErrConflict)(nil)
-	switch {
-	case errors.As(err, &conflict):
-		if err := g.holdsAll(ctx, done, err); err != nil {
-			return Merged{}, err
-		}
-	case err != nil:
-		return Merged{}, err
-	case tree != done.tree:
-		return Merged{}, changedFrom(ctx, g, tree, done.tree)
-	default:
-		done.won, g.agreed = won, true
-	}
-	return g.landPicked(ctx, done)
+	return g.landAsMerged(ctx, done, g.explain(ctx, err))
 }
 
 // pickedFrom adds the line of git cherry-pick -x, to a message's trailers or else as a paragraph of its own.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -21,21 +20,21 @@ func (g *input) evil(ctx context.Context) ([]model.Commit, error) {
 }
 
 // evilMerges are the merge commits that differ from git's merge of their two parents, with the attributes below files.
-func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []commitNode) (found []string, err error) {
+func evilMerges(ctx context.Context, c *git.Checkout, files string, merges []history.Node) (found []string, err error) {
 	raws, err := rawCommits(ctx, c, merges)
 	if err != nil || len(merges) == 0 {
 		return nil, err
 	}
-	var asked []commitNode
+	var asked []history.Node
 	var pairs [][2]string
 	for _, t := range merges {
-		if len(t.parents) == 2 { // git makes an octopus merge only without conflicts
-			asked, pairs = append(asked, t), append(pairs, [2]string{t.parents[0], t.parents[1]})
+		if len(t.Parents) == 2 { // git makes an octopus merge only without conflicts
+			asked, pairs = append(asked, t), append(pairs, [2]string{t.Parents[0], t.Parents[1]})
 		}
 	}
-	_, err = mergetree.MergeAll(ctx, c, files, "", pairs, func(i int, made *mergetree.Result, clean bool) {
-		if t := asked[i]; !clean || made.Tree != treeIn(raws[t.sha]) {
-			found = append(found, t.sha)
+	_, err = MergeAll(ctx, c, files, "", pairs, func(i int, made *Result, clean bool) {
+		if t := asked[i]; !clean || made.Tree != treeIn(raws[t.SHA]) {
+			found = append(found, t.SHA)
 		}
 	})
 	return found, git.Wrap(err, "look into merge commits")

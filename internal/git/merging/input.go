@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -20,9 +19,9 @@ type input struct {
 	files              string          // a directory with only Base's .gitattributes
 	looked             map[string]bool // the directories of Base whose .gitattributes were read
 	baseTree, headTree string
-	fork               []string     // the best merge bases
-	own                []commitNode // the branch's own commits, parents before children
-	gone               []string     // commits of Head that the base dropped
+	fork               []string       // the best merge bases
+	own                []history.Node // the branch's own commits, parents before children
+	gone               []string       // commits of Head that the base dropped
 	// since is the one commit from which the branch's own commits start if some of its history was dropped. Git's merge
 	// would start too far back.
 	since string
@@ -33,14 +32,6 @@ type input struct {
 	targetErr  error
 	agreed     bool // the commits, picked one by one, lead to the tree of target
 }
-
-// commitNode is one commit of the branch.
-type commitNode struct {
-	sha     string
-	parents []string
-}
-
-func (t commitNode) isMerge() bool { return len(t.parents) > 1 }
 
 // readInput reads what is to be merged. *ErrUnrelated, *ErrEmpty if Base contains Head, *ErrRewound if what the base
 // dropped cannot be separated from the rest. Close the input afterwards.
@@ -99,7 +90,7 @@ func (g *input) trees(ctx context.Context) error {
 
 // list finds the branch's own commits, and those that the base dropped.
 func (g *input) list(ctx context.Context) error {
-	all, err := commitNodes(ctx, g.c, g.Head, "^"+g.Base)
+	all, err := nodes(ctx, g.c, g.Head, "^"+g.Base)
 	if err != nil {
 		return err
 	}
@@ -111,7 +102,7 @@ func (g *input) list(ctx context.Context) error {
 	for _, sha := range g.Known {
 		not = append(not, "^"+sha)
 	}
-	if g.own, err = commitNodes(ctx, g.c, not...); err != nil {
+	if g.own, err = nodes(ctx, g.c, not...); err != nil {
 		return err
 	}
 	if len(g.own) == len(all) {
@@ -119,21 +110,21 @@ func (g *input) list(ctx context.Context) error {
 	}
 	mine := map[string]bool{}
 	for _, t := range g.own {
-		mine[t.sha] = true
+		mine[t.SHA] = true
 	}
 	for _, t := range slices.Backward(all) {
-		if !mine[t.sha] {
-			g.gone = append(g.gone, t.sha)
+		if !mine[t.SHA] {
+			g.gone = append(g.gone, t.SHA)
 		}
 	}
 	var edge []string
 	for _, t := range g.own {
-		for _, parent := range t.parents {
+		for _, parent := range t.Parents {
 			if !mine[parent] && !slices.Contains(edge, parent) {
 				edge = append(edge, parent)
 			}
 		}
-		if len(t.parents) == 0 {
+		if len(t.Parents) == 0 {
 			edge = append(edge, "")
 		}
 	}
@@ -144,18 +135,9 @@ func (g *input) list(ctx context.Context) error {
 	return nil
 }
 
-// commitNodes lists commits with their parents, parents first.
-func commitNodes(ctx context.Context, c *git.Checkout, revs ...string) ([]commitNode, error) {
-	out, err := c.Tell(ctx, []byte(strings.Join(revs, "\n")+"\n"), "rev-list", "--reverse", "--topo-order", "--parents", "--stdin")
-	if err != nil {
-		return nil, fmt.Errorf("list commits of %s: %w", revs[0], err)
-	}
-	var list []commitNode
-	for row := range strings.Lines(string(out)) {
-		ids := strings.Fields(row)
-		list = append(list, commitNode{sha: ids[0], parents: ids[1:]})
-	}
-	return list, nil
+// nodes lists commits with their parents, parents first.
+func nodes(ctx context.Context, c *git.Checkout, revisions ...string) ([]history.Node, error) {
+	return history.Nodes(ctx, c, revisions, "--reverse", "--topo-order")
 }
 
 // start is the commit that the branch's changes are compared with.
@@ -167,11 +149,11 @@ func (g *input) start() string {
 }
 
 // singles are those of some commits that are no merges.
-func singles(commits []commitNode) []commitNode {
-	return slices.DeleteFunc(slices.Clone(commits), commitNode.isMerge)
+func singles(commits []history.Node) []history.Node {
+	return slices.DeleteFunc(slices.Clone(commits), history.Node.IsMerge)
 }
 
 // merges are those of some commits that are merges.
-func merges(commits []commitNode) []commitNode {
-	return slices.DeleteFunc(slices.Clone(commits), func(t commitNode) bool { return !t.isMerge() })
+func merges(commits []history.Node) []history.Node {
+	return slices.DeleteFunc(slices.Clone(commits), func(t history.Node) bool { return !t.IsMerge() })
 }

@@ -1,5 +1,6 @@
-// Package merging makes the commits that would land a branch on its base, one file per strategy, verifies that they are
-// what was reviewed, and lands them in a person's own checkout. It pushes nothing.
+// Package merging merges trees without a working tree. It makes the commits that would land a branch on its base, one file per strategy,
+// and verifies that they are what was reviewed; and it says which of thousands of pull requests conflict with each other. It pushes
+// nothing.
 package merging
 
 import (

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/skipci"
 )
 
@@ -135,30 +135,26 @@ type byline struct {
 // there is nothing else.
 func (g *input) authors(ctx context.Context) (wrote []byline, raws [][]byte, err error) {
 	var shas []string
-	var own []commitNode
+	var own []history.Node
 	for _, t := range g.own {
-		if !t.isMerge() || len(merges(g.own)) == len(g.own) {
-			shas, own = append(shas, t.sha), append(own, t)
+		if !t.IsMerge() || len(merges(g.own)) == len(g.own) {
+			shas, own = append(shas, t.SHA), append(own, t)
 		}
 	}
 	all, err := rawCommits(ctx, g.c, own)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := g.c.Tell(ctx, []byte(strings.Join(shas, "\n")+"\n"), "log", "-z", "--no-walk=unsorted", "--stdin", "--no-show-signature", "--encoding=UTF-8", "--date=raw", "--format=%H%n%an%n%ae%n%ad%n%B")
-	if err != nil {
-		return nil, nil, fmt.Errorf("read authors: %w", err)
-	}
-	for _, entry := range syntax.Fields(out) {
-		part := strings.SplitN(strings.ToValidUTF8(entry, "\uFFFD"), "\n", 5)
-		if len(part) != 5 {
-			return nil, nil, fmt.Errorf("read authors: unexpected entry %q", entry)
+	found, err := history.Log(ctx, g.c, "%H%n%an%n%ae%n%ad%n%B", shas, "--no-walk=unsorted", "--date=raw")
+	for _, part := range found {
+		for i := range part {
+			part[i] = strings.ToValidUTF8(part[i], "\uFFFD")
 		}
 		text := strings.TrimSpace(strings.ReplaceAll(part[4], "\r\n", "\n"))
 		wrote = append(wrote, byline{sha: part[0], by: writer{part[1], part[2], part[3]}, text: text})
 		raws = append(raws, all[part[0]])
 	}
-	return wrote, raws, nil
+	return wrote, raws, git.Wrap(err, "read authors")
 }
 
 // title is the requested subject, or else that of the branch's newest commit.

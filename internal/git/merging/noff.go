@@ -29,7 +29,7 @@ func (g *input) join(ctx context.Context, tree string, won []string) (Merged, er
 	}
 	made := make(map[string]string, len(g.own))
 	for _, t := range g.own {
-		made[t.sha] = t.sha
+		made[t.SHA] = t.SHA
 	}
 	m, err := g.merged(ctx, tip, tree, made)
 	m.BaseWon = won

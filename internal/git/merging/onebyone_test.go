@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -76,7 +75,7 @@ func TestARebaseLandsWhereTheMergeConflicts(t *testing.T) {
 	evil := r.Commit("Merge branch 'side'", gittest.Texts("s", "s\n", "more", "m\n"), h1, side)
 	for _, strategy := range []string{model.StrategyRebase, model.StrategyCherryPick} {
 		_, err := r.Build(merging.Request{Strategy: strategy, Base: again, Head: evil})
-		require.ErrorAs(t, err, new(*mergetree.ErrConflict), "what only the merge commit has would be lost: %s", strategy)
+		require.ErrorAs(t, err, new(*merging.ErrConflict), "what only the merge commit has would be lost: %s", strategy)
 	}
 	gittest.Must(r.Build(merging.Request{Strategy: model.StrategyRebase, Base: taken, Head: r.Commit("h2", gittest.Texts("f", gittest.Numbers(20, "5", "other")), h1)}))(t)
 }

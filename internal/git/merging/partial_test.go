@@ -7,10 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -33,14 +31,14 @@ func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
 		assert.Equal(t, want, string(got))
 	}
 	m.Strategy = model.StrategyRebase
-	conflict := gittest.As[*mergetree.ErrConflict](t, gittest.Err(merging.Build(gittest.Ctx, c, m)))
+	conflict := gittest.As[*merging.ErrConflict](t, gittest.Err(merging.Build(gittest.Ctx, c, m)))
 	require.Len(t, conflict.Files, 1)
 	assert.Equal(t, "<<<<<<< base\ntags: [c]\n=======\ntags: [b]\n>>>>>>> branch", conflict.Files[0].Hunks[0])
 
 	again := h.Commit("again", "the same from another start", map[string]string{"f": gittest.Numbers(20, "1", "one", "20", "twenty"), "LIST": "0\nours\ntheirs\n", "n.md": "---\ntags: [b]\n---\n"})
 	there := h.Commit("main", "picked", map[string]string{"n.md": "---\ntags: [b]\n---\n"})
 	fresh := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout", "--depth=1"))
-	require.NoError(t, fetch.Commits(gittest.Ctx, fresh, head, again))
+	require.NoError(t, history.FetchCommits(gittest.Ctx, fresh, head, again))
 	ok := gittest.Must(merging.SameMerge(gittest.Ctx, fresh, there, head, again))(t)
 	assert.True(t, ok, "with what it takes of history and files")
 	assert.NotContains(t, strings.Join(conflict.Paths, " "), "LIST")

@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -48,10 +45,10 @@ type pickOptions struct {
 func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 	done := picked{tip: g.Base, tree: g.baseTree, made: map[string]string{}}
 	own := singles(g.own)
-	var stay []commitNode
+	var stay []history.Node
 	if o.message == nil {
-		for len(own) > 0 && slices.Equal(own[0].parents, []string{done.tip}) && !o.without[own[0].sha] {
-			done.tip, done.made[own[0].sha] = own[0].sha, own[0].sha
+		for len(own) > 0 && slices.Equal(own[0].Parents, []string{done.tip}) && !o.without[own[0].SHA] {
+			done.tip, done.made[own[0].SHA] = own[0].SHA, own[0].SHA
 			stay, own = append(stay, own[0]), own[1:]
 		}
 	}
@@ -68,8 +65,8 @@ func (g *input) pickOwn(ctx context.Context, o pickOptions) (picked, error) {
 
 // pickAll puts commits on top of those that stay what they are. Side branches of the branch come one after the other then,
 // so that the first that is picked need not begin where the last of those ends.
-func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []commitNode, o pickOptions) error {
-	raws, err := rawCommits(ctx, g.c, slices.Concat(stay, picks, []commitNode{{sha: done.tip}}))
+func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []history.Node, o pickOptions) error {
+	raws, err := rawCommits(ctx, g.c, slices.Concat(stay, picks, []history.Node{{SHA: done.tip}}))
 	if err != nil {
 		return err
 	}
@@ -81,112 +78,103 @@ func (g *input) pickAll(ctx context.Context, done *picked, stay, picks []commitN
 	if done.tree = treeIn(raws[done.tip]); len(picks) == 0 {
 		return nil
 	}
-	p := &mergetree.Picker{C: g.c, Files: g.files, Tip: done.tip, Tree: done.tree}
 	for _, t := range picks {
-		if o.without[t.sha] {
-			done.dropped = append(done.dropped, t.sha)
-			continue
-		}
-		if err := g.pickOne(ctx, p, done, t, raws, o.message); err != nil {
+		if o.without[t.SHA] {
+			done.dropped = append(done.dropped, t.SHA)
+		} else if err := g.pickOne(ctx, done, t, raws, o.message); err != nil {
 			return err
 		}
 	}
-	done.tip, done.tree = p.Tip, p.Tree
 	return nil
 }
 
 // pickOne puts one commit on top.
-func (g *input) pickOne(ctx context.Context, p *mergetree.Picker, done *picked, t commitNode, raws map[string][]byte, message func(string, []byte) []byte) error {
-	raw := raws[t.sha]
-	tree, won, err := g.step(ctx, p, t, raws)
+func (g *input) pickOne(ctx context.Context, done *picked, t history.Node, raws map[string][]byte, message func(string, []byte) []byte) error {
+	raw := raws[t.SHA]
+	tree, won, err := g.step(ctx, done.tree, t, raws)
 	if err != nil {
 		return err
 	}
 	done.won = append(done.won, won...)
 	if tree == "" {
-		done.dropped = append(done.dropped, t.sha)
+		done.dropped = append(done.dropped, t.SHA)
 		return nil
 	}
-	if message == nil && slices.Equal(t.parents, []string{p.Tip}) {
-		p.Tip, p.Tree = t.sha, tree
-	} else {
+	tip := t.SHA
+	if message != nil || !slices.Equal(t.Parents, []string{done.tip}) {
 		if isSigned(raw) {
 			done.signed++
 		}
-		made := mergetree.Rewrite(g.c, raw, tree, p.Tip)
+		made := Rewrite(g.c, raw, tree, done.tip)
 		if message != nil {
-			made = message(t.sha, made)
+			made = message(t.SHA, made)
 		}
-		if err := p.Put(t.sha, made, tree); err != nil {
-			return err
+		if tip, err = git.WriteObject(g.c, "commit", made); err != nil {
+			return fmt.Errorf("write commit for %s: %w", t.SHA, err)
 		}
 	}
-	if done.made[p.Tip] = t.sha; !isEmpty(t, raws) {
+	done.tip, done.tree, done.made[tip] = tip, tree, t.SHA
+	if !isEmpty(t, raws) {
 		done.kept++
 	}
 	return nil
 }
 
-// step is the tree of the tip with what a commit changed; "" where the commit is to be dropped.
-func (g *input) step(ctx context.Context, p *mergetree.Picker, t commitNode, raws map[string][]byte) (tree string, won []string, err error) {
-	tree, won, err = g.pickTree(ctx, p, t, raws)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+// step is a tree, of the tip, with what a commit changed; "" where the commit is to be dropped.
+func (g *input) step(ctx context.Context, at string, t history.Node, raws map[string][]byte) (tree string, won []string, err error) {
+	tree, won, err = g.pickTree(ctx, at, t, raws)
+	if AsConflict(err) != nil {
 		twins, failed := appliedOnBase(ctx, g)
-		if failed != nil || !twins[t.sha] {
+		if failed != nil || !twins[t.SHA] {
 			return "", nil, cmp.Or[error](failed, err)
 		}
 		return "", nil, nil
 	}
-	if err == nil && tree == p.Tree && !isEmpty(t, raws) {
+	if err == nil && tree == at && !isEmpty(t, raws) {
 		tree = ""
 	}
 	return tree, won, err
 }
 
 // isEmpty says that somebody made a commit that changes nothing.
-func isEmpty(t commitNode, raws map[string][]byte) bool {
-	return len(t.parents) == 1 && treeIn(raws[t.sha]) == treeIn(raws[t.parents[0]])
+func isEmpty(t history.Node, raws map[string][]byte) bool {
+	return len(t.Parents) == 1 && treeIn(raws[t.SHA]) == treeIn(raws[t.Parents[0]])
 }
 
-// pickTree is the tree of the tip with what a commit changed.
-func (g *input) pickTree(ctx context.Context, p *mergetree.Picker, t commitNode, raws map[string][]byte) (tree string, won []string, err error) {
-	theirs, parent := t.sha, ""
+// pickTree is a tree, of the tip, with what a commit changed.
+func (g *input) pickTree(ctx context.Context, at string, t history.Node, raws map[string][]byte) (tree string, won []string, err error) {
+	theirs, parent := t.SHA, ""
 	switch {
-	case len(t.parents) == 0: // the first commit of another history: it changes everything it has
+	case len(t.Parents) == 0: // the first commit of another history: it changes everything it has
 		nothing, err := git.WriteObject(g.c, "tree", nil)
 		if err != nil {
 			return "", nil, err
 		}
-		if parent, err = git.WriteCommit(g.c, nothing, "stand-in\n"); err != nil {
+		if parent, err = StandIn(g.c, nothing); err != nil {
 			return "", nil, err
 		}
-		if theirs, err = p.StandIn(treeIn(raws[t.sha]), parent); err != nil {
+		if theirs, err = StandIn(g.c, treeIn(raws[t.SHA]), parent); err != nil {
 			return "", nil, err
 		}
-	case treeIn(raws[t.parents[0]]) == p.Tree: // git would say the same
-		return treeIn(raws[t.sha]), nil, nil
+	case treeIn(raws[t.Parents[0]]) == at: // git would say the same
+		return treeIn(raws[t.SHA]), nil, nil
 	default:
-		parent = t.parents[0]
+		parent = t.Parents[0]
 	}
-	ours, err := p.StandIn(p.Tree, parent)
+	ours, err := StandIn(g.c, at, parent)
 	if err != nil {
 		return "", nil, err
 	}
-	return g.mergeForBase(ctx, ours, theirs, ours, t.sha, nil)
+	return g.mergeForBase(ctx, ours, theirs, ours, t.SHA, nil)
 }
 
 // rawCommits reads commits and their parents.
-func rawCommits(ctx context.Context, c *git.Checkout, commits []commitNode) (map[string][]byte, error) {
+func rawCommits(ctx context.Context, c *git.Checkout, commits []history.Node) (map[string][]byte, error) {
 	var ids []string
 	for _, t := range commits {
-		ids = append(append(ids, t.parents...), t.sha)
+		ids = append(append(ids, t.Parents...), t.SHA)
 	}
-	slices.Sort(ids)
-	raws := make(map[string][]byte, len(ids))
-	err := c.Contents(ctx, slices.Compact(ids), func(id string, content io.Reader) (err error) {
-		raws[id], err = io.ReadAll(content)
-		return err
-	})
+	raws, err := c.Texts(ctx, ids, 0)
 	return raws, git.Wrap(err, "read commits")
 }
 
@@ -204,7 +192,7 @@ func isSigned(raw []byte) bool {
 // merged fills in what is told of new commits on top of Base.
 func (g *input) merged(ctx context.Context, tip, tree string, made map[string]string) (Merged, error) {
 	m := Merged{Tip: tip, Tree: tree, Strategy: g.Strategy}
-	list, err := history.Recent(ctx, g.c, "--max-count="+fmt.Sprint(history.MaxListed), tip, "^"+g.Base)
+	list, err := history.Recent(ctx, g.c, []string{tip, "^" + g.Base}, "--max-count="+fmt.Sprint(history.MaxListed))
 	if err != nil {
 		return Merged{}, err
 	}

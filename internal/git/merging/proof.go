@@ -29,27 +29,23 @@ func (g *input) emptyError(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	theirs, sums, err := changing(ctx, g.c, g.Base, g.Head, paths)
-	if err != nil || len(theirs) == 0 {
-		return cmp.Or[error](err, &ErrEmpty{})
-	}
 	pairs := [][2]string{{g.Head, g.start()}}
 	for _, t := range g.own {
-		if len(t.parents) == 1 && len(pairs) <= maxCandidates {
-			pairs = append(pairs, [2]string{t.sha, t.parents[0]})
+		if len(t.Parents) == 1 && len(pairs) <= maxCandidates {
+			pairs = append(pairs, [2]string{t.SHA, t.Parents[0]})
 		}
 	}
-	mine, err := changes(ctx, g.c, pairs)
-	if err != nil {
-		return err
+	both, err := compareWithBase(ctx, g.c, g.Base, g.Head, paths, pairs)
+	if err != nil || len(both.theirs) == 0 {
+		return cmp.Or[error](err, &ErrEmpty{})
 	}
-	if at := same(mine[0], theirs, sums); at != "" {
+	if at := both.twin(0); at != "" {
 		return &ErrEmpty{Proof: []string{fmt.Sprintf("all that %s changes is what %s on the base changed", g.Head, at)}}
 	}
 	proof := &ErrEmpty{}
 	for i, pair := range pairs[1:] {
-		at := same(mine[i+1], theirs, sums)
-		if at == "" && len(mine[i+1]) > 0 {
+		at := both.twin(i + 1)
+		if at == "" && len(both.mine[i+1]) > 0 {
 			return &ErrEmpty{}
 		}
 		if at != "" {
@@ -65,20 +61,28 @@ func (g *input) emptyError(ctx context.Context) error {
 	return proof
 }
 
-// same is the first commit with the same change, "" if there is none or nothing to compare.
-func same(mine change, commits []string, sums []change) string {
-	for i, sum := range sums {
-		if len(mine) > 0 && maps.Equal(mine, sum) {
-			return commits[i]
+// compared are changes of the branch, and those of commits that only the base has.
+type compared struct {
+	mine   []change
+	theirs []string // newest first
+	sums   []change // of theirs
+}
+
+// twin is the first commit of the base with the same change as one of the branch's, "" if there is none or nothing to compare.
+func (d compared) twin(i int) string {
+	for n, sum := range d.sums {
+		if len(d.mine[i]) > 0 && maps.Equal(d.mine[i], sum) {
+			return d.theirs[n]
 		}
 	}
 	return ""
 }
 
-// changing are the newest commits that only the base has and that changed one of these paths, newest first, with their changes.
-func changing(ctx context.Context, c *git.Checkout, base, head string, paths []string) ([]string, []change, error) {
+// compareWithBase compares pairs of commits, newer first, with the newest commits that only the base has and that changed one of these
+// paths. There is nothing where those have none.
+func compareWithBase(ctx context.Context, c *git.Checkout, base, head string, paths []string, pairs [][2]string) (compared, error) {
 	if len(paths) == 0 {
-		return nil, nil, nil
+		return compared{}, nil
 	}
 	// Without --full-history git would omit a side branch of the base whose change was undone later.
 	args := []string{"rev-list", "--no-merges", "--full-history", "--topo-order", fmt.Sprintf("--max-count=%d", maxCandidates), base, "^" + head, "--"}
@@ -86,19 +90,37 @@ func changing(ctx context.Context, c *git.Checkout, base, head string, paths []s
 		args = append(args, paths...)
 	}
 	out, err := c.Ask(ctx, args...)
+	theirs := strings.Fields(string(out))
+	if err != nil || len(theirs) == 0 {
+		return compared{}, git.Wrap(err, "list commits of the base")
+	}
+	all := slices.Clone(pairs)
+	for _, sha := range theirs {
+		all = append(all, [2]string{sha, ""})
+	}
+	sums, err := changes(ctx, c, all)
 	if err != nil {
-		return nil, nil, fmt.Errorf("list commits of the base: %w", err)
+		return compared{}, err
 	}
-	commits := strings.Fields(string(out))
-	if len(commits) == 0 {
-		return nil, nil, nil
+	return compared{sums[:len(pairs)], theirs, sums[len(pairs):]}, nil
+}
+
+// compareOwn is compareWithBase for commits of the branch that are no merges, each with its parent.
+func compareOwn(ctx context.Context, c *git.Checkout, base, head string, own []history.Node) (compared, error) {
+	pairs := make([][2]string, len(own))
+	for i, t := range own {
+		pairs[i] = [2]string{t.SHA, strings.Join(t.Parents, "")} // none: the first of a history
 	}
-	var pairs [][2]string
-	for _, sha := range commits {
-		pairs = append(pairs, [2]string{sha, ""})
+	var paths []string
+	err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) {
+		for _, one := range all {
+			paths = append(paths, one.Path)
+		}
+	})
+	if err != nil {
+		return compared{}, err
 	}
-	sums, err := changes(ctx, c, pairs)
-	return commits, sums, err
+	return compareWithBase(ctx, c, base, head, slices.Compact(slices.Sorted(slices.Values(paths))), pairs)
 }
 
 // appliedOnBase are the branch's own commits with exactly the change of a commit of the base: git rebase omits them. For
@@ -109,45 +131,16 @@ func appliedOnBase(ctx context.Context, g *input) (map[string]bool, error) {
 	}
 	twins, own := map[string]bool{}, singles(g.own)
 	if len(own) > 0 && len(own) <= maxPicks {
-		paths, err := pathsOf(ctx, g.c, own)
+		both, err := compareOwn(ctx, g.c, g.Base, g.Head, own)
 		if err != nil {
 			return nil, err
 		}
-		commits, sums, err := changing(ctx, g.c, g.Base, g.Head, paths)
-		if err != nil {
-			return nil, err
-		}
-		var mine []change
-		if len(commits) > 0 {
-			if mine, err = changes(ctx, g.c, againstParents(own)); err != nil {
-				return nil, err
-			}
-		}
-		for i, change := range mine {
-			if same(change, commits, sums) != "" {
-				twins[own[i].sha] = true
+		for i := range both.mine {
+			if both.twin(i) != "" {
+				twins[own[i].SHA] = true
 			}
 		}
 	}
 	g.applied = twins
 	return twins, nil
-}
-
-// pathsOf are the paths that some commits, which are no merges, change, each once.
-func pathsOf(ctx context.Context, c *git.Checkout, commits []commitNode) ([]string, error) {
-	var paths []string
-	err := history.Differences(ctx, c, againstParents(commits), func(_ int, all []history.Altered) {
-		for _, one := range all {
-			paths = append(paths, one.Path)
-		}
-	})
-	return slices.Compact(slices.Sorted(slices.Values(paths))), err
-}
-
-// againstParents pairs commits that are no merges with their parents, "" for the first of a history.
-func againstParents(commits []commitNode) (pairs [][2]string) {
-	for _, t := range commits {
-		pairs = append(pairs, [2]string{t.sha, strings.Join(t.parents, "")})
-	}
-	return pairs
 }

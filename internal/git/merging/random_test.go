@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -126,7 +125,7 @@ func landHistory(t *testing.T, h *randomHistory) (kinds []string) {
 		made, err := h.Build(merging.Request{Strategy: strategy, Base: base, Head: head})
 		switch {
 		case want.merged == "":
-			require.ErrorAs(t, err, new(*mergetree.ErrConflict), strategy)
+			require.ErrorAs(t, err, new(*merging.ErrConflict), strategy)
 		case want.merged == h.Tree(base):
 			require.ErrorAs(t, err, new(*merging.ErrEmpty), strategy)
 		default:
@@ -142,7 +141,7 @@ func (h *randomHistory) rebases(t *testing.T, want expected) merging.Merged {
 	made, err := h.Build(merging.Request{Strategy: model.StrategyRebase, Base: h.base, Head: h.head})
 	switch {
 	case want.merged == "" && (!want.clean || want.evil):
-		require.ErrorAs(t, err, new(*mergetree.ErrConflict))
+		require.ErrorAs(t, err, new(*merging.ErrConflict))
 		return made
 	case want.known(model.StrategyRebase) && (want.nothing(h.Tree(h.base)) || want.undone(h.Tree(h.base))), err != nil && !want.known(model.StrategyRebase) && want.stays(h.Tree(h.base)):
 		require.ErrorAs(t, err, new(*merging.ErrEmpty))
@@ -177,7 +176,7 @@ func (h *randomHistory) picks(t *testing.T, want expected) {
 		require.False(t, want.nothing(tree), "the base has every change of the branch: %v", err)
 	}
 	if err != nil {
-		require.True(t, errors.As(err, new(*merging.ErrChanged)) || errors.As(err, new(*mergetree.ErrConflict)), "%v", err)
+		require.True(t, errors.As(err, new(*merging.ErrChanged)) || errors.As(err, new(*merging.ErrConflict)), "%v", err)
 		require.False(t, known && len(want.rebased) > 0 && (want.merged == "" || strings.HasPrefix(want.rebased[len(want.rebased)-1], want.merged+"|")), "the stock git picks it: %v", err)
 		return
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 )
 
 // rebase puts the branch's own commits on top of Base one by one; its merge commits are left out. Where that does not work,
@@ -15,43 +14,53 @@ import (
 // tree becomes one commit. Where the merge conflicts and git rebase does not, what git rebase makes lands.
 func rebase(ctx context.Context, g *input) (Merged, error) {
 	done, err := g.pickOwn(ctx, pickOptions{})
-	var conflict *mergetree.ErrConflict
-	if err != nil && !errors.As(err, &conflict) {
+	if err != nil && AsConflict(err) == nil {
 		return Merged{}, err
 	}
 	if err == nil && done.tip == g.Head { // nothing was rewritten, so nothing can be lost
 		return g.landPicked(ctx, done)
 	}
 	tree, won, failed := target(ctx, g)
-	switch {
+	switch conflict := AsConflict(failed); {
 	case failed == nil && (err != nil || tree != done.tree):
-		return reapply(ctx, g, tree, won)
-	case failed == nil:
-		done.won, g.agreed = won, true
-		return g.landPicked(ctx, done)
-	case !errors.As(failed, &conflict):
+		m, err := g.single(ctx, tree) // with a list of what it is made of
+		m.Strategy, m.BaseWon = SquashReapply, won
+		return m, err
+	case failed != nil && conflict == nil:
 		return Merged{}, failed
+	case failed != nil:
+		twins, lost := appliedOnBase(ctx, g)
+		if lost != nil {
+			return Merged{}, lost
+		}
+		if len(twins) > 0 {
+			done, err = g.pickOwn(ctx, pickOptions{without: twins})
+		}
+		if AsConflict(err) != nil {
+			return Merged{}, failed
+		}
 	}
-	return landWithoutMerge(ctx, g, done, err, failed)
+	return g.landAsMerged(ctx, done, err)
 }
 
-// landWithoutMerge lands the commits one by one where their merge is a conflict: failed. done and err are the result of pickOwn.
-func landWithoutMerge(ctx context.Context, g *input, done picked, err, failed error) (Merged, error) {
-	twins, lost := appliedOnBase(ctx, g)
-	if lost != nil {
-		return Merged{}, lost
-	}
-	if len(twins) > 0 {
-		done, err = g.pickOwn(ctx, pickOptions{without: twins})
-	}
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
-		return Merged{}, failed
-	}
-	if err == nil {
-		err = g.holdsAll(ctx, done, failed)
-	}
+// landAsMerged lands picked commits if they are what a merge of the branch would be, as far as that makes a tree. err is how they were
+// picked. *ErrChanged if the result is another one; the conflict of the merge where they may lack something.
+func (g *input) landAsMerged(ctx context.Context, done picked, err error) (Merged, error) {
 	if err != nil {
 		return Merged{}, err
+	}
+	tree, won, failed := target(ctx, g)
+	switch {
+	case AsConflict(failed) != nil:
+		if err := g.holdsAll(ctx, done, failed); err != nil {
+			return Merged{}, err
+		}
+	case failed != nil:
+		return Merged{}, failed
+	case tree != done.tree:
+		return Merged{}, changedFrom(ctx, g, tree, done.tree)
+	default:
+		done.won, g.agreed = won, true
 	}
 	return g.landPicked(ctx, done)
 }
@@ -93,15 +102,7 @@ func (g *input) landPicked(ctx context.Context, done picked) (Merged, error) {
 	return m, err
 }
 
-// reapply makes one commit of the merge's tree, by the author of the branch's first own commit, with a list of what it is
-// made of.
-func reapply(ctx context.Context, g *input, tree string, won []string) (Merged, error) {
-	m, err := g.single(ctx, tree)
-	m.Strategy, m.BaseWon = SquashReapply, won
-	return m, err
-}
-
-// single makes one commit of all that the branch changes.
+// single makes one commit of all that the branch changes, by the author of its first own commit.
 func (g *input) single(ctx context.Context, tree string) (Merged, error) {
 	if tree == g.baseTree {
 		return Merged{}, g.emptyError(ctx)

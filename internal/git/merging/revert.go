@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -33,17 +32,17 @@ func Revert(ctx context.Context, c *git.Checkout, from, to, onto, title, body st
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
 	}
-	ours, err := git.WriteCommit(c, g.baseTree, "stand-in\n", to)
+	ours, err := StandIn(c, g.baseTree, to)
 	if err != nil {
 		return Merged{}, err
 	}
-	theirs, err := git.WriteCommit(c, was, "stand-in\n", to)
+	theirs, err := StandIn(c, was, to)
 	if err != nil {
 		return Merged{}, err
 	}
 	tree, _, err := g.mergeForBase(ctx, ours, theirs, ours, to, nil)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
-		return Merged{}, cmp.Or[error](mergetree.Describe(ctx, c, conflict, "now", "before"), conflict)
+	if conflict := AsConflict(err); conflict != nil {
+		return Merged{}, cmp.Or[error](Describe(ctx, c, conflict, "now", "before"), conflict)
 	}
 	if err != nil {
 		return Merged{}, fmt.Errorf("revert %s..%s: %w", from, to, err)
@@ -67,15 +66,15 @@ func Reverted(ctx context.Context, c *git.Checkout, tip, line string) (sha, onto
 	if !syntax.IsSHA(tip) {
 		return "", "", fmt.Errorf("find a revert on %q: not a commit id", tip)
 	}
-	out, err := c.Ask(ctx, "log", "-z", "--first-parent", "--no-show-signature", "--encoding=UTF-8", fmt.Sprintf("--max-count=%d", maxAdded), "--format=%H%n%B", tip, "--")
+	list, err := history.Log(ctx, c, "%H%n%B", []string{tip}, "--first-parent", fmt.Sprintf("--max-count=%d", maxAdded))
 	if err != nil {
 		return "", "", fmt.Errorf("find a revert on %s: %w", tip, err)
 	}
-	for _, entry := range syntax.Fields(out) {
-		sha, message, _ := strings.Cut(entry, "\n")
-		if !slices.Contains(strings.Split(message, "\n"), line) {
+	for _, part := range list {
+		if !slices.Contains(strings.Split(part[1], "\n"), line) {
 			continue
 		}
+		sha := part[0]
 		raw, err := c.Ask(ctx, "cat-file", "commit", sha) // which knows the parents also where the history here ends
 		if err != nil {
 			return "", "", fmt.Errorf("read commit %s: %w", sha, err)
@@ -98,32 +97,27 @@ func LandedRange(ctx context.Context, c *git.Checkout, mergeCommit, base, head s
 	if !syntax.IsSHA(mergeCommit) || !syntax.IsSHA(base) || !syntax.IsSHA(head) {
 		return "", "", fmt.Errorf("find what %q put on %q: not commit ids", mergeCommit, base)
 	}
-	out, err := c.Ask(ctx, "rev-list", "--first-parent", "--parents", fmt.Sprintf("--max-count=%d", max(commits, 1)), mergeCommit)
+	list, err := history.Nodes(ctx, c, []string{mergeCommit}, "--first-parent", fmt.Sprintf("--max-count=%d", max(commits, 1)))
 	if err != nil {
 		return "", "", fmt.Errorf("find what %s put on the base: %w", mergeCommit, err)
 	}
-	rows := strings.Split(strings.TrimSpace(string(out)), "\n")
-	ids := strings.Fields(rows[0])
+	parents := list[0].Parents
 	unknown := fmt.Errorf("it is unclear what %s put on the base: it is neither a merge of %s nor its changes in one commit or %d", mergeCommit, head, commits)
-	if len(ids) > 2 {
-		if len(ids) == 3 && ids[2] == head {
-			return ids[1], mergeCommit, nil
-		}
+	switch {
+	case len(parents) == 2 && parents[1] == head:
+		return parents[0], mergeCommit, nil
+	case len(parents) != 1:
 		return "", "", unknown
-	}
-	if len(ids) < 2 {
-		return "", "", unknown
-	}
-	if mergeCommit == head { // we fast-forwarded it
+	case mergeCommit == head: // we fast-forwarded it
 		fork, err := history.KnownMergeBase(ctx, c, base, head)
 		if err == nil && fork == head {
 			err = unknown
 		}
 		return fork, mergeCommit, err
 	}
-	starts := []string{ids[1]}
-	if last := strings.Fields(rows[len(rows)-1]); commits > 1 && len(rows) == commits && len(last) == 2 {
-		starts = append(starts, last[1])
+	starts := parents
+	if last := list[len(list)-1].Parents; commits > 1 && len(list) == commits && len(last) == 1 {
+		starts = append(starts, last[0])
 	}
 	return landedFrom(ctx, c, starts, mergeCommit, head, unknown)
 }
@@ -152,7 +146,7 @@ func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeComm
 		return "", "", err
 	}
 	for _, start := range starts {
-		found, clean, err := mergetree.Merge(ctx, c, c.OwnDir, start, head)
+		found, clean, err := Merge(ctx, c, c.OwnDir, start, head)
 		if err == nil && clean && found.Tree == tree && len(sums[0]) > 0 {
 			return start, mergeCommit, nil
 		}

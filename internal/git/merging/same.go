@@ -7,7 +7,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -50,7 +49,7 @@ func mergedTree(ctx context.Context, c *git.Checkout, base, head string) (tree s
 	}
 	defer func() { err = errors.Join(err, g.close()) }()
 	tree, _, err = g.mergeTarget(ctx)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+	if AsConflict(err) != nil {
 		return "", nil
 	}
 	return tree, err

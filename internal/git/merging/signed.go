@@ -2,7 +2,7 @@ package merging
 
 import (
 	"context"
-	"io"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -19,13 +19,11 @@ func Unsigned(ctx context.Context, c *git.Checkout, from, to string) (string, er
 	for _, one := range list {
 		shas = append(shas, one.SHA)
 	}
-	unsigned := ""
-	err = c.Contents(ctx, shas, func(sha string, content io.Reader) error {
-		raw, err := io.ReadAll(content)
-		if !isSigned(raw) {
-			unsigned = sha
+	raws, err := c.Texts(ctx, shas, 0)
+	for _, sha := range slices.Backward(shas) {
+		if err == nil && !isSigned(raws[sha]) {
+			return sha, nil
 		}
-		return err
-	})
-	return unsigned, err
+	}
+	return "", err
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -248,7 +247,7 @@ func TestCherryPickSaysWhereFromAsGitDoes(t *testing.T) {
 	assert.Equal(t, strings.TrimSpace(want), strings.TrimSpace(r.Git("log", "--reverse", "--encoding=UTF-8", "--format=%an %ad %B---", base+".."+made.Tip)))
 
 	_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: r.Commit("in the way", gittest.Texts("n", "other\n"), base), Head: head})
-	require.ErrorAs(t, err, new(*mergetree.ErrConflict))
+	require.ErrorAs(t, err, new(*merging.ErrConflict))
 	base, head = likeGit["a change in a merge that neither side has"](r)
 	_, err = r.Build(merging.Request{Strategy: model.StrategyCherryPick, Base: base, Head: head})
 	var changed *merging.ErrChanged

@@ -2,18 +2,12 @@ package merging
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // target is the tree of merging the whole branch, with the paths whose conflicts the base won, or *ErrConflict. Changes of
@@ -31,8 +25,8 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 	switch {
 	case g.since != "":
 		var err error
-		if ours, err = git.WriteCommit(g.c, g.baseTree, "stand-in\n", g.since); err != nil {
-			return "", nil, fmt.Errorf("prepare merge of %s: %w", g.Head, err)
+		if ours, err = StandIn(g.c, g.baseTree, g.since); err != nil {
+			return "", nil, err
 		}
 	case g.fork[0] == g.Base:
 		return g.headTree, nil, nil
@@ -42,7 +36,7 @@ func (g *input) mergeTarget(ctx context.Context) (string, []string, error) {
 
 // mergeForBase is the tree of a merge, with the paths whose conflicts the base won: winner is the commit or tree whose versions
 // win, and blame the commit at fault in an *ErrConflict. Conflicts in the files of except do not count.
-func (g *input) mergeForBase(ctx context.Context, ours, theirs, winner, blame string, except []mergetree.Stage) (tree string, won []string, err error) {
+func (g *input) mergeForBase(ctx context.Context, ours, theirs, winner, blame string, except map[string]git.Entry) (tree string, won []string, err error) {
 	found, clean, err := g.merge(ctx, ours, theirs)
 	if err != nil {
 		return "", nil, fmt.Errorf("merge %s: %w", blame, err)
@@ -55,9 +49,8 @@ func (g *input) mergeForBase(ctx context.Context, ours, theirs, winner, blame st
 
 // explain adds details for people to a conflict; other errors stay as they are.
 func (g *input) explain(ctx context.Context, err error) error {
-	var conflict *mergetree.ErrConflict
-	if errors.As(err, &conflict) {
-		if failed := mergetree.Describe(ctx, g.c, conflict, "base", "branch"); failed != nil {
+	if conflict := AsConflict(err); conflict != nil {
+		if failed := Describe(ctx, g.c, conflict, "base", "branch"); failed != nil {
 			return failed
 		}
 		conflict.Why = g.unapplied(ctx, conflict.Paths)
@@ -68,35 +61,32 @@ func (g *input) explain(ctx context.Context, err error) error {
 // resolveForBase lets the base win a merge's conflicts if all of them are in paths where it may, and of a kind with a clear winner:
 // two contents, or a deletion and a change. Otherwise it is *ErrConflict. theirs is the commit at fault, and ours a commit
 // or tree whose version wins.
-func (g *input) resolveForBase(ctx context.Context, found *mergetree.Result, ours, theirs string) (tree string, won []string, err error) {
+func (g *input) resolveForBase(ctx context.Context, found *Result, ours, theirs string) (tree string, won []string, err error) {
 	paths := found.Paths()
-	conflict := &mergetree.ErrConflict{Commit: theirs, Tree: found.Tree, Paths: paths, Found: found}
+	conflict := found.Conflict(theirs)
 	if len(g.BaseWins) == 0 || !g.mayWin(found, paths) {
 		return "", nil, conflict
 	}
-	there, err := mergetree.Entries(ctx, g.c, ours, paths)
+	there, err := git.Entries(ctx, g.c, ours, paths)
 	if err != nil {
 		return "", nil, err
 	}
-	change := make([]mergetree.Stage, 0, len(paths))
+	change := map[string]git.Entry{}
 	for _, p := range paths {
-		_, mine, _ := found.Versions(p)
-		if at := there[p]; at.Mode != mine.Mode || at.Id != mine.Id { // renamed to here by this merge
+		if _, change[p], _ = found.Versions(p); there[p] != change[p] { // renamed to here by this merge
 			return "", nil, conflict
 		}
-		mine.Path = p
-		change = append(change, mine)
 	}
-	if tree, err = replaceEntries(ctx, g.c, found.Tree, change); err != nil {
+	if tree, err = git.Retree(ctx, g.c, found.Tree, change); err != nil {
 		return "", nil, err
 	}
 	return tree, paths, nil
 }
 
-func (g *input) mayWin(found *mergetree.Result, paths []string) bool {
+func (g *input) mayWin(found *Result, paths []string) bool {
 	plain := []string{"content", "add/add", "modify/delete", "binary", "mode", "symlink"}
 	for _, s := range found.Conflicts() {
-		kind := mergetree.KindOf(s)
+		kind := KindOf(s)
 		if !slices.Contains(plain, kind) || slices.ContainsFunc(s.Paths, func(p string) bool { return !slices.Contains(paths, p) }) {
 			return false
 		}
@@ -107,30 +97,4 @@ func (g *input) mayWin(found *mergetree.Result, paths []string) bool {
 			return ok
 		})
 	})
-}
-
-// replaceEntries is a tree with some entries replaced; an entry without a mode is removed.
-func replaceEntries(ctx context.Context, c *git.Checkout, tree string, change []mergetree.Stage) (string, error) {
-	index := filepath.Join(c.OwnDir, "graft-index")
-	defer func() { _ = os.Remove(index) }() // our directory is removed later anyway
-	env := c.OwnEnv("GIT_INDEX_FILE="+index, "GIT_WORK_TREE="+c.OwnDir)
-	whole := []string{"-c", "core.sparseCheckout=false", "-c", "index.sparse=false"}
-	run := func(stdin string, args ...string) ([]byte, error) {
-		return c.Run(ctx, git.Spec{Dir: c.OwnDir, Env: env, Args: git.Safely(whole, args), Stdin: []byte(stdin)})
-	}
-	if _, err := run("", "read-tree", tree); err != nil {
-		return "", fmt.Errorf("read tree %s: %w", tree, err)
-	}
-	var rows strings.Builder
-	for _, at := range change {
-		if at.Mode == "" {
-			at.Mode, at.Id = "0", strings.Repeat("0", len(tree))
-		}
-		fmt.Fprintf(&rows, "%s %s\t%s\x00", at.Mode, at.Id, at.Path)
-	}
-	if _, err := run(rows.String(), "update-index", "-z", "--index-info"); err != nil {
-		return "", fmt.Errorf("change tree %s: %w", tree, err)
-	}
-	out, err := run("", "write-tree", "--missing-ok")
-	return syntax.Line(out), git.Wrap(err, "write tree")
 }

@@ -4,17 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/frontmatter"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
-	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
 // maxUnionFile limits the size of a Markdown file whose lists are merged, in bytes.
@@ -39,12 +35,12 @@ func unionTree(ctx context.Context, g *input) (tree string, won []string, err er
 	if err != nil || len(files) == 0 {
 		return tree, won, g.explain(ctx, err)
 	}
-	tree, err = replaceEntries(ctx, g.c, tree, files)
+	tree, err = git.Retree(ctx, g.c, tree, files)
 	return tree, won, err
 }
 
 // unionFiles are the files whose lists are merged, with their new contents.
-func unionFiles(ctx context.Context, g *input) ([]mergetree.Stage, error) {
+func unionFiles(ctx context.Context, g *input) (map[string]git.Entry, error) {
 	changed, err := history.Steps(ctx, g.c, nil, []string{g.Head, g.start()})
 	if err != nil {
 		return nil, err
@@ -56,33 +52,32 @@ func unionFiles(ctx context.Context, g *input) ([]mergetree.Stage, error) {
 		}
 	}
 	slices.Sort(paths)
-	ours, err := mergetree.Entries(ctx, g.c, g.Base, paths)
+	ours, err := git.Entries(ctx, g.c, g.Base, paths)
 	if err != nil {
 		return nil, err
 	}
-	theirs, err := mergetree.Entries(ctx, g.c, g.Head, paths)
+	theirs, err := git.Entries(ctx, g.c, g.Head, paths)
 	if err != nil {
 		return nil, err
 	}
 	var both []string
 	var ids []string
 	for _, p := range paths {
-		if strings.HasPrefix(ours[p].Mode, "100") {
-			both, ids = append(both, p), append(ids, ours[p].Id, theirs[p].Id)
+		if ours[p].IsFile() {
+			both, ids = append(both, p), append(ids, ours[p].ID(), theirs[p].ID())
 		}
 	}
-	texts, err := readTexts(ctx, g.c, ids, maxUnionFile)
-	if err != nil {
+	if err := history.FetchMissing(ctx, g.c, slices.Compact(slices.Sorted(slices.Values(ids)))); err != nil {
 		return nil, err
 	}
-	var files []mergetree.Stage
+	texts, err := g.c.Texts(ctx, ids, maxUnionFile)
+	if err != nil {
+		return nil, fmt.Errorf("read files: %w", err)
+	}
+	files := map[string]git.Entry{}
 	for _, p := range both {
-		at, err := unite(ctx, g, ours[p], texts[ours[p].Id], texts[theirs[p].Id])
-		if err != nil {
+		if err := unite(g, files, p, ours[p], texts[ours[p].ID()], texts[theirs[p].ID()]); err != nil {
 			return nil, err
-		}
-		if at.Mode != "" {
-			files = append(files, at)
 		}
 	}
 	return files, nil
@@ -92,10 +87,10 @@ func isMarkdown(p string) bool {
 	return slices.Contains([]string{".md", ".markdown", ".mdown", ".mdx"}, strings.ToLower(path.Ext(p)))
 }
 
-// unite merges one file; the result has no mode if neither side has front matter, so that git merges it as usual.
-func unite(ctx context.Context, g *input, at mergetree.Stage, base, branch []byte) (mergetree.Stage, error) {
+// unite merges one file into files, unless neither side has front matter: then git merges it as usual.
+func unite(g *input, files map[string]git.Entry, file string, at git.Entry, base, branch []byte) error {
 	if !frontmatter.Has(base) && !frontmatter.Has(branch) {
-		return mergetree.Stage{}, nil
+		return nil
 	}
 	text, err := frontmatter.Merge(base, branch, g.UnionFields)
 	if err != nil {
@@ -103,32 +98,9 @@ func unite(ctx context.Context, g *input, at mergetree.Stage, base, branch []byt
 		if wrong := (*frontmatter.Error)(nil); errors.As(err, &wrong) && wrong.Base {
 			side = "base"
 		}
-		return mergetree.Stage{}, &ErrFrontmatter{Path: at.Path, Side: side, Err: err}
+		return &ErrFrontmatter{Path: file, Side: side, Err: err}
 	}
-	if string(text) == string(base) {
-		return at, nil
-	}
-	out, err := g.c.Tell(ctx, text, "hash-object", "-w", "--no-filters", "--stdin")
-	if err != nil {
-		return mergetree.Stage{}, fmt.Errorf("write %q: %w", at.Path, err)
-	}
-	at.Id = syntax.Line(out)
-	return at, nil
-}
-
-// readTexts reads the contents of objects; one longer than limit bytes is an error.
-func readTexts(ctx context.Context, c *git.Checkout, ids []string, limit int64) (map[string][]byte, error) {
-	list := slices.Compact(slices.Sorted(slices.Values(ids)))
-	if err := fetch.Missing(ctx, c, list); err != nil {
-		return nil, err
-	}
-	texts := make(map[string][]byte, len(list))
-	err := c.Contents(ctx, list, func(id string, content io.Reader) (err error) {
-		texts[id], err = io.ReadAll(io.LimitReader(content, limit+1))
-		if err == nil && int64(len(texts[id])) > limit {
-			err = fmt.Errorf("object %s has over %d bytes", id, limit)
-		}
-		return err
-	})
-	return texts, git.Wrap(err, "read files")
+	id, err := git.WriteObject(g.c, "blob", text)
+	files[file] = git.Entry(at.Mode() + " " + id)
+	return err
 }

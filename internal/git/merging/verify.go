@@ -9,7 +9,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -42,8 +41,8 @@ func verify(ctx context.Context, g *input, made Merged) error {
 		expected = target
 	}
 	tree, won, failed := expected(ctx, g)
-	conflict := (*mergetree.ErrConflict)(nil)
-	if failed != nil && !errors.As(failed, &conflict) {
+	conflict := AsConflict(failed)
+	if failed != nil && conflict == nil {
 		return fmt.Errorf("verify %s: %w", made.Tip, failed)
 	}
 	if failed == nil {
@@ -87,11 +86,11 @@ func standsOn(ctx context.Context, c *git.Checkout, base string, made Merged) er
 
 // baseHas checks the paths whose conflicts the base won.
 func baseHas(ctx context.Context, g *input, made Merged) error {
-	ours, err := mergetree.Entries(ctx, g.c, g.Base, made.BaseWon)
+	ours, err := git.Entries(ctx, g.c, g.Base, made.BaseWon)
 	if err != nil {
 		return err
 	}
-	theirs, err := mergetree.Entries(ctx, g.c, made.Tip, made.BaseWon)
+	theirs, err := git.Entries(ctx, g.c, made.Tip, made.BaseWon)
 	if err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func oneByOne(ctx context.Context, g *input, made Merged) (bool, error) {
 	}
 	o.message = strategies[g.Strategy].message
 	again, err := g.pickOwn(ctx, o)
-	if conflict := (*mergetree.ErrConflict)(nil); errors.As(err, &conflict) {
+	if AsConflict(err) != nil {
 		return false, nil
 	}
 	if err != nil || slices.ContainsFunc(again.won, func(path string) bool { return !slices.Contains(made.BaseWon, path) }) {

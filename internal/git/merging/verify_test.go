@@ -9,7 +9,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
-	"github.com/mergexo/mergexo/internal/git/mergetree"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -136,7 +135,7 @@ func TestACommitIsNotDroppedForTheSameLinesAtAnotherPlace(t *testing.T) {
 	head := r.Commit("head", gittest.Texts("f", "hello\nworld\n"), a)
 	base := r.Commit("again", gittest.Texts("f", "WORLD\nhello all\n"), r.Commit("base", gittest.Texts("f", "world\nhello\n"), a))
 	require.ErrorAs(t, gittest.Err(r.Build(merging.Request{Strategy: model.StrategyRebase, Base: base, Head: head})),
-		new(*mergetree.ErrConflict))
+		new(*merging.ErrConflict))
 }
 
 func TestSameMerge(t *testing.T) {
@@ -190,8 +189,8 @@ func TestRevertTakesBackWhatLanded(t *testing.T) {
 	assert.Equal(t, 1, made.Count)
 	require.ErrorAs(t, gittest.Err(merging.Revert(gittest.Ctx, r.C, a, to, made.Tip, "again", "")), new(*merging.ErrEmpty))
 	_, err = merging.Revert(gittest.Ctx, r.C, a, to, r.Commit("in the way", gittest.Texts("f", gittest.Numbers(20, "10", "TEN")), onto), "no", "")
-	conflict := gittest.As[*mergetree.ErrConflict](t, err)
-	assert.Equal(t, []mergetree.ConflictFile{{Path: "f", Kind: "content", Hunks: []string{"<<<<<<< now\nTEN\n=======\n10\n>>>>>>> before"}}}, conflict.Files)
+	conflict := gittest.As[*merging.ErrConflict](t, err)
+	assert.Equal(t, []merging.ConflictFile{{Path: "f", Kind: "content", Hunks: []string{"<<<<<<< now\nTEN\n=======\n10\n>>>>>>> before"}}}, conflict.Files)
 	assert.Equal(t, before, r.State())
 }
 

@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/conflicts"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -71,16 +71,16 @@ func TestNoGitHoldsTheCredential(t *testing.T) {
 		do   func() error
 	}{
 		{"clone", func() (err error) {
-			if err = checkpoint.Restore(gittest.Ctx, c, "agent/x", "main", start); err == nil {
+			if err = checkout.Restore(gittest.Ctx, c, "agent/x", "main", start); err == nil {
 				sha = h.Git(c.Dir(), "commit-tree", "-p", start, "-m", "more", start+"^{tree}")
 			}
 			return err
 		}},
-		{"objects of a partial clone", func() error { return checkpoint.Restore(gittest.Ctx, partial, "agent/x", "main", start) }},
-		{"listing", func() error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err }},
-		{"fetch", func() error { _, err := fetch.Ref(gittest.Ctx, c, "refs/heads/side"); return err }},
+		{"objects of a partial clone", func() error { return checkout.Restore(gittest.Ctx, partial, "agent/x", "main", start) }},
+		{"listing", func() error { _, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/main"); return err }},
+		{"fetch", func() error { _, err := history.FetchRef(gittest.Ctx, c, "refs/heads/side"); return err }},
 		{"conflicts", func() error {
-			_, err := conflicts.Find(gittest.Ctx, c, []conflicts.PullHead{{Number: 1, Ref: "refs/heads/side", SHA: side, Base: "main"}}, 0)
+			_, err := merging.FindConflicts(gittest.Ctx, c, []merging.PullHead{{Number: 1, Ref: "refs/heads/side", SHA: side, Base: "main"}}, 0)
 			return err
 		}},
 		{"keep", func() error { return transport.WritePrivate(gittest.Ctx, c, kept) }},

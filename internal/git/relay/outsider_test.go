@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -54,14 +54,20 @@ func TestAnOutsiderCanReadNothingElseAndPushNothing(t *testing.T) {
 		do        func(*git.Checkout) error
 		forbidden func(a *asked, address string)
 	}{
-		"listing of refs": {func(c *git.Checkout) error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err }, func(a *asked, address string) {
+		"listing of refs": {func(c *git.Checkout) error {
+			_, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/main")
+			return err
+		}, func(a *asked, address string) {
 			a.refused(t, address, "git-upload-pack", fetching)
 			a.refused(t, address, "git-upload-pack", pkt("want "+start)+"0000"+pkt("done"))
 			listing := pkt("command=ls-refs") + "0001" + pkt("ref-prefix refs/heads/") + "0000"
 			assert.Contains(t, asking(t, address, "git-upload-pack", strings.Repeat(listing, 30)), "more requests than it needs", "on one connection")
 			assert.Contains(t, asking(t, address, "git-upload-pack", ""), "more requests than it needs", "nor on another one")
 		}},
-		"fetch": {func(c *git.Checkout) error { _, err := fetch.Ref(gittest.Ctx, c, "refs/heads/agent/x"); return err }, func(a *asked, address string) {
+		"fetch": {func(c *git.Checkout) error {
+			_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/agent/x")
+			return err
+		}, func(a *asked, address string) {
 			a.refused(t, address, "git-upload-pack", pkt("command=object-info")+"0001"+pkt("oid "+start)+"0000")
 		}},
 	} {

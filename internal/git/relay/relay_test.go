@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
@@ -221,6 +221,6 @@ func TestWhatPassesTheRelayIsLittle(t *testing.T) {
 	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
 	assert.Equal(t, ask("git-receive-pack", ""), seen)
 	seen = nil
-	gittest.Must(fetch.Remote(gittest.Ctx, c))(t)
+	gittest.Must(history.RemoteRefs(gittest.Ctx, c))(t)
 	assert.Equal(t, ask("git-upload-pack", "version=2"), seen)
 }

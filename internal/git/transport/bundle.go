@@ -3,15 +3,12 @@ package transport
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -92,24 +89,16 @@ func writeBundle(ctx context.Context, c *git.Checkout, file, ref, start, head st
 	if err != nil {
 		return fmt.Errorf("bundle %s..%s: %w", start, head, err)
 	}
-	out, err := os.CreateTemp(filepath.Dir(file), ".mergexo-")
-	if err != nil {
-		return fmt.Errorf("write bundle: %w", err)
-	}
-	err = writePack(ctx, c, &capped{to: out, left: MaxBundle}, ref, head, needs)
-	if err = errors.Join(err, out.Close()); err == nil {
-		err = os.Rename(out.Name(), file)
-	}
-	if err != nil {
-		return fmt.Errorf("write bundle: %w", errors.Join(err, os.Remove(out.Name())))
-	}
-	return nil
+	err = git.WriteWhole(file, ".mergexo-", 0o600, func(to io.Writer) error {
+		return writePack(ctx, c, &capped{to: to, left: MaxBundle}, ref, head, needs)
+	})
+	return git.Wrap(err, "write bundle")
 }
 
 // prerequisites are the parents outside the bundle: the start head as a rule, and merged commits.
 func prerequisites(ctx context.Context, c *git.Checkout, start, head string) ([]string, error) {
 	args := []string{"rev-list", "--boundary", head, "^" + start}
-	for _, tip := range fetch.Tips(c) {
+	for _, tip := range history.FetchedTips(c) {
 		args = append(args, "^"+tip)
 	}
 	out, err := c.Ask(ctx, args...)

@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/commits"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -28,8 +27,8 @@ func twoJobs(t *testing.T, options ...string) (h *gittest.Hub, agents, ours *git
 	h.Git(h.Bare, "branch", "agent/x", "main")
 	start = h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n", "sub/b.txt": "b\n"})
 	agents, ours = h.Open(h.Workspace("agent/x", options...)), h.Open(h.Workspace("agent/x", options...))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, agents, "agent/x", "main", start))
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, ours, "agent/x", "main", start))
+	require.NoError(t, checkout.Restore(gittest.Ctx, agents, "agent/x", "main", start))
+	require.NoError(t, checkout.Restore(gittest.Ctx, ours, "agent/x", "main", start))
 	return h, agents, ours, start
 }
 
@@ -92,8 +91,8 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 func TestABundleOfAMergeBuildsOnWhatTheServerHas(t *testing.T) {
 	h, agents, ours, start := twoJobs(t, "--depth=1")
 	tip := h.Commit("main", "by others", map[string]string{"theirs.txt": strings.Repeat("theirs\n", 100)})
-	gittest.Must(commits.FetchOrigin(gittest.Ctx, agents, "main"))(t)
-	merged := gittest.Must(commits.MergeOrigin(gittest.Ctx, agents, tip, "Merge main"))(t)
+	gittest.Must(checkout.FetchOrigin(gittest.Ctx, agents, "main"))(t)
+	merged := gittest.Must(checkout.MergeOrigin(gittest.Ctx, agents, tip, "Merge main"))(t)
 	head := work(t, h, agents, 1)
 	require.NotEqual(t, merged, head)
 	file := filepath.Join(t.TempDir(), "commits.bundle")
@@ -108,7 +107,7 @@ func TestABundleOfAMergeBuildsOnWhatTheServerHas(t *testing.T) {
 	assert.Equal(t, transport.BundlePrerequisite, refused.Reason)
 
 	h.Grow("main", 60)
-	gittest.Must(commits.FetchOrigin(gittest.Ctx, ours, "main"))(t)
+	gittest.Must(checkout.FetchOrigin(gittest.Ctx, ours, "main"))(t)
 	require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head))
 	require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head}))
 	assert.Equal(t, head, h.Tip("refs/heads/agent/x"))
@@ -121,9 +120,9 @@ func TestABundleOfWhatTheServerHasIsEmpty(t *testing.T) {
 	h.Git(h.Dev, "push", "-q", "origin", "main")
 	tip := h.Tip("main")
 	for _, c := range []*git.Checkout{agents, ours} {
-		gittest.Must(commits.FetchOrigin(gittest.Ctx, c, "main"))(t)
+		gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main"))(t)
 	}
-	head := gittest.Must(commits.MergeOrigin(gittest.Ctx, agents, tip, "never used"))(t)
+	head := gittest.Must(checkout.MergeOrigin(gittest.Ctx, agents, tip, "never used"))(t)
 	require.Equal(t, tip, head)
 	file := filepath.Join(t.TempDir(), "commits.bundle")
 	require.NoError(t, transport.WriteBundle(gittest.Ctx, agents, file, start, head))
@@ -155,7 +154,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 	h.Grow("other", 3)
 	h.Git(agents.Dir(), "-c", "http.extraheader="+gittest.Header, "fetch", "-q", "--depth=1", h.Url, "other:other")
 	again := h.Open(agents.Dir())
-	require.NoError(t, checkpoint.Restore(gittest.Ctx, again, "agent/x", "main", start))
+	require.NoError(t, checkout.Restore(gittest.Ctx, again, "agent/x", "main", start))
 	h.Agent(again, "merge", "-q", "--allow-unrelated-histories", "-m", "all of it", "other")
 	head = h.Agent(again, "rev-parse", "HEAD")
 	require.ErrorContains(t, transport.WriteBundle(gittest.Ctx, again, file, start, head), "bundle refused (incomplete): the history behind ")

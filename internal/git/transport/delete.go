@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
@@ -108,7 +108,7 @@ func still(ctx context.Context, c *git.Checkout, refs []git.Ref) (there, elsewhe
 	for _, ref := range refs {
 		names = append(names, ref.Name)
 	}
-	now, err := fetch.Remote(ctx, c, names...)
+	now, err := history.RemoteRefs(ctx, c, names...)
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -127,6 +127,6 @@ func still(ctx context.Context, c *git.Checkout, refs []git.Ref) (there, elsewhe
 
 // BranchTip is the current commit of a branch on the server, "" if there is none. One network operation.
 func BranchTip(ctx context.Context, c *git.Checkout, branch string) (sha string, err error) {
-	found, err := fetch.Remote(ctx, c, "refs/heads/"+branch)
+	found, err := history.RemoteRefs(ctx, c, "refs/heads/"+branch)
 	return found["refs/heads/"+branch], err
 }

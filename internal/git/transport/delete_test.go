@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
@@ -76,7 +75,7 @@ func TestTheBaseIsNeitherRewoundNorBroughtBack(t *testing.T) {
 	h.Git(h.Dev, "checkout", "-q", "-B", "main", base)
 	tip := h.Git(h.Dev, "commit-tree", "-p", base, "-m", "landed", base+"^{tree}")
 	h.Git(h.Dev, "push", "-q", "origin", tip+":refs/heads/tested")
-	require.NoError(t, fetch.Commits(gittest.Ctx, c, tip))
+	require.NoError(t, history.FetchCommits(gittest.Ctx, c, tip))
 	rejected := gittest.As[*git.ErrRejected](t,
 		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: tip}))
 	assert.Equal(t, git.Stale, rejected.Reason)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -16,9 +17,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkpoint"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -43,16 +44,29 @@ func TestPublishBesideMakesAndMovesABranch(t *testing.T) {
 	}
 }
 
-func TestPublishBesideNeverRewindsAndDeletesNothing(t *testing.T) {
+func TestNoPublicationRewinds(t *testing.T) {
+	for way, publish := range gittest.Ways {
+		h, c, start, sha := gittest.Turn(t)
+		require.NoError(t, publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
+		calls := c.NetworkCalls()
+		rewind := gittest.As[*git.ErrRewind](t, publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
+		assert.Equal(t, model.Behind, rewind.Relation)
+		assert.Equal(t, calls, c.NetworkCalls(), "the server was not even asked")
+		unknown := "00000000000000000000000000000000deadbeef"
+		require.ErrorAs(t, publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
+		assert.Equal(t, model.Unknown, rewind.Relation)
+		if asked := c.NetworkCalls() - calls; way == "isolated" {
+			assert.Zero(t, asked)
+		} else {
+			assert.Equal(t, 1, asked, "for the unknown one, and nothing was sent")
+		}
+		assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+	}
+}
+
+func TestPublishBesideDeletesNothing(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
-	require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
 	calls := c.NetworkCalls()
-	rewind := gittest.As[*git.ErrRewind](t,
-		transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
-	assert.Equal(t, model.Behind, rewind.Relation)
-	unknown := "00000000000000000000000000000000deadbeef"
-	require.ErrorAs(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
-	assert.Equal(t, model.Unknown, rewind.Relation)
 	for _, p := range []transport.Update{
 		{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}, {Branch: "agent/x", Start: start, SHA: sha, Drop: []git.Ref{{Name: gittest.Stage}}},
 		{Branch: "../x", SHA: sha}, {Branch: "agent/x", SHA: "HEAD"},
@@ -60,7 +74,7 @@ func TestPublishBesideNeverRewindsAndDeletesNothing(t *testing.T) {
 		require.Error(t, transport.PublishIsolated(gittest.Ctx, c, p))
 	}
 	assert.Equal(t, calls, c.NetworkCalls(), "the server was not even asked")
-	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+	assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
 }
 
 func TestPublishBesideSendsALargePackAsItComes(t *testing.T) {
@@ -68,7 +82,7 @@ func TestPublishBesideSendsALargePackAsItComes(t *testing.T) {
 	big := make([]byte, 6<<20)
 	gittest.Must(rand.Read(big))(t)
 	gittest.Write(t, c.Dir(), map[string]string{"big.bin": string(big)})
-	sha := gittest.Must(checkpoint.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
+	sha := gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
 	var posts []int64
 	h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -168,6 +182,28 @@ func overtaken(h *gittest.Hub, _ *git.Options) {
 	})
 }
 
+// trouble is why the server does not do what was asked for, and how that is told.
+type trouble struct {
+	begin func(*gittest.Hub, *git.Options)
+	want  gittest.Outcome
+	said  string
+}
+
+// early are troubles before git has said what it wants.
+var early = map[string]trouble{
+	"wrong token":  {func(_ *gittest.Hub, o *git.Options) { o.Token = "another-token-than-that" }, gittest.Outcome{Failure: git.Denied}, "Authentication failed for 'http://"},
+	"no token":     {func(_ *gittest.Hub, o *git.Options) { o.Token = "" }, gittest.Outcome{Failure: git.Denied}, "Authentication failed for 'http://"},
+	"forbidden":    {answering("GET", 403), gittest.Outcome{Failure: git.Denied}, "returned error: 403"},
+	"no such":      {answering("GET", 404), gittest.Outcome{Failure: git.NotFound}, "not found"},
+	"teapot":       {answering("GET", 418), gittest.Outcome{}, "returned error: 418"},
+	"its name":     {answeringAt("octo/ssl_error_codes", "GET", 418), gittest.Outcome{}, "octo/ssl_error_codes"},
+	"too many":     {answering("GET", 429), gittest.Outcome{Failure: git.Unreachable}, "returned error: 429"},
+	"server error": {answering("GET", 500), gittest.Outcome{Failure: git.Unreachable}, "returned error: 500"},
+	"unavailable":  {answering("GET", 503), gittest.Outcome{Failure: git.Unreachable}, "returned error: 503"},
+	"gone":         {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://127.0.0.1:1/octo/widgets" }, gittest.Outcome{Failure: git.Unreachable}, "connection refused"},
+	"no such host": {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://widgets.invalid/octo/widgets" }, gittest.Outcome{Failure: git.Unreachable}, "widgets.invalid"},
+}
+
 func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 	const ref = "refs/heads/agent/x"
 	h := gittest.NewHub(t)
@@ -175,32 +211,23 @@ func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 	var settled git.Options
 	dir := h.Open(h.Workspace("agent/x"), func(o *git.Options) { settled = *o }).Dir()
 	sha := h.Git(dir, "commit-tree", "-p", start, "-m", "more", start+"^{tree}")
-	for name, test := range map[string]struct {
-		trouble func(*gittest.Hub, *git.Options)
-		want    gittest.Outcome
-		said    string
-	}{
-		"wrong token":  {func(_ *gittest.Hub, o *git.Options) { o.Token = "another-token-than-that" }, gittest.Outcome{Failure: git.Denied}, "Authentication failed for 'http://"},
-		"no token":     {func(_ *gittest.Hub, o *git.Options) { o.Token = "" }, gittest.Outcome{Failure: git.Denied}, "Authentication failed for 'http://"},
-		"forbidden":    {answering("GET", 403), gittest.Outcome{Failure: git.Denied}, "returned error: 403"},
-		"no such":      {answering("GET", 404), gittest.Outcome{Failure: git.NotFound}, "not found"},
-		"teapot":       {answering("GET", 418), gittest.Outcome{}, "returned error: 418"},
-		"too many":     {answering("GET", 429), gittest.Outcome{Failure: git.Unreachable}, "returned error: 429"},
-		"server error": {answering("GET", 500), gittest.Outcome{Failure: git.Unreachable}, "returned error: 500"},
-		"unavailable":  {answering("GET", 503), gittest.Outcome{Failure: git.Unreachable}, "returned error: 503"},
-		"gone":         {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://127.0.0.1:1/octo/widgets" }, gittest.Outcome{Failure: git.Unreachable}, ""},
-		"no such host": {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://widgets.invalid/octo/widgets" }, gittest.Outcome{Failure: git.Unreachable}, ""},
-		"denied late":  {answering("POST", 403), gittest.Outcome{Unclear: true, Failure: git.Denied}, "HTTP 403"},
-		"error late":   {answering("POST", 502), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, "HTTP 502"},
-		"no answer":    {breaking(""), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, ""},
-		"half answer":  {breaking("0030\x01000eunpack ok\n"), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, ""},
-		"hook":         {hooked("echo 'the secret scanner says no' >&2\nexit 1\n"), gittest.Outcome{Ref: ref, Reason: git.Other}, "secret scanner"},
-		"protected":    {hooked("echo 'GH006: Protected branch update failed.' >&2\nexit 1\n"), gittest.Outcome{Ref: ref, Reason: git.Protected}, "GH006"},
+	troubles := map[string]trouble{
+		"denied late": {answering("POST", 403), gittest.Outcome{Unclear: true, Failure: git.Denied}, "HTTP 403"},
+		"error late":  {answering("POST", 502), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, "HTTP 502"},
+		"no answer":   {breaking(""), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, ""},
+		"half answer": {breaking("0030\x01000eunpack ok\n"), gittest.Outcome{Unclear: true, Failure: git.Unreachable}, ""},
+		"hook":        {hooked("printf '\\033[31mthe secret scanner says no\\n' >&2\nexit 1\n"), gittest.Outcome{Ref: ref, Reason: git.Other}, "secret scanner"},
+		"protected":   {hooked("echo 'GH006: Protected branch update failed.' >&2\nexit 1\n"), gittest.Outcome{Ref: ref, Reason: git.Protected}, "GH006"},
+		"ruleset":     {hooked("echo 'GH013: Repository rule violations found.' >&2\nexit 1\n"), gittest.Outcome{Ref: ref, Reason: git.Protected}, "GH013"},
+		"workflow": {hooked("echo 'refusing to allow a GitHub App to create or update workflow `x.yml` without `workflows` permission' >&2\nexit 1\n"),
+			gittest.Outcome{Ref: ref, Reason: git.Workflow}, "refusing"},
 		"stale": {func(h *gittest.Hub, _ *git.Options) {
 			h.Git(h.Bare, "update-ref", ref, "refs/heads/main")
 		}, gittest.Outcome{Ref: ref, Reason: git.Stale}, "stale info"},
 		"lock lost": {overtaken, gittest.Outcome{Unclear: true, Ref: ref, Reason: git.Stale}, "failed to update ref"},
-	} {
+	}
+	maps.Copy(troubles, early)
+	for name, test := range troubles {
 		for way, publish := range gittest.Ways {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				h.Behave(false, nil)
@@ -208,7 +235,7 @@ func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 				require.NoError(t, os.Mkdir(filepath.Join(h.Bare, "hooks"), 0o755))
 				h.Git(h.Bare, "update-ref", ref, start)
 				opt := settled
-				test.trouble(h, &opt)
+				test.begin(h, &opt)
 				h.Git(opt.Workspace, "remote", "set-url", "origin", opt.URL)
 				c, err := git.Open(gittest.Ctx, opt)
 				require.NoError(t, err)
@@ -219,7 +246,8 @@ func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 				assert.Contains(t, err.Error(), test.said)
 				assert.Equal(t, 1, c.NetworkCalls())
 				assert.NotRegexp(t, gittest.RelayAddress, err.Error(), "people read the server's address")
-				if test.said != "" && way == "beside" && gittest.OutcomeOf(err).Reason == "" && !gittest.OutcomeOf(err).Unclear {
+				assert.NotContains(t, err.Error(), "\x1b")
+				if test.said != "" && way == "isolated" && gittest.OutcomeOf(err).Reason == "" && !gittest.OutcomeOf(err).Unclear {
 					assert.Contains(t, err.Error(), strings.TrimSuffix(opt.URL, "/octo/widgets"))
 				}
 			})
@@ -264,9 +292,9 @@ func TestARenamedRepositoryIsFoundOnTheSameServerOnly(t *testing.T) {
 			return transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 		},
 		"push":    func(c *git.Checkout, _, sha string) error { return transport.Stage(gittest.Ctx, c, gittest.Stage, sha) },
-		"listing": func(c *git.Checkout, _, _ string) error { _, err := fetch.Remote(gittest.Ctx, c); return err },
+		"listing": func(c *git.Checkout, _, _ string) error { _, err := history.RemoteRefs(gittest.Ctx, c); return err },
 		"fetch": func(c *git.Checkout, _, _ string) error {
-			_, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main")
+			_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
 			return err
 		},
 	} {
@@ -310,43 +338,33 @@ func TestARenamedRepositoryIsFoundOnTheSameServerOnly(t *testing.T) {
 // TestReadingFailsAsTheServerDoes: what a git that asked the server itself would have said of it.
 func TestReadingFailsAsTheServerDoes(t *testing.T) {
 	h := gittest.NewHub(t)
-	for name, test := range map[string]struct {
-		trouble func(*gittest.Hub, *git.Options)
-		want    git.Failure
-		said    string
-	}{
-		"wrong token":  {func(_ *gittest.Hub, o *git.Options) { o.Token = "another-token-than-that" }, git.Denied, "Authentication failed for 'http://"},
-		"no token":     {func(_ *gittest.Hub, o *git.Options) { o.Token = "" }, git.Denied, "Authentication failed for 'http://"},
-		"forbidden":    {answering("GET", 403), git.Denied, "returned error: 403"},
-		"no such":      {answering("GET", 404), git.NotFound, "not found"},
-		"teapot":       {answering("GET", 418), "", "returned error: 418"},
-		"its name":     {answeringAt("octo/ssl_error_codes", "GET", 418), "", "octo/ssl_error_codes"},
-		"too many":     {answering("GET", 429), git.Unreachable, "returned error: 429"},
-		"server error": {answering("GET", 500), git.Unreachable, "returned error: 500"},
-		"unavailable":  {answering("GET", 503), git.Unreachable, "returned error: 503"},
-		"gone":         {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://127.0.0.1:1/octo/widgets" }, git.Unreachable, "connection refused"},
-		"no such host": {func(_ *gittest.Hub, o *git.Options) { o.URL = "http://widgets.invalid/octo/widgets" }, git.Unreachable, "widgets.invalid"},
-		"denied late":  {answering("POST", 403), git.Denied, "HTTP 403"},
-		"error late":   {answering("POST", 502), git.Unreachable, "HTTP 502"},
-		"no refs":      {ending("GET", ""), git.Unreachable, "unable to access"},
-		"half a line":  {ending("GET", "001e# serv"), git.Unreachable, "unable to access"},
-		"no git":       {ending("GET", "hello"), "", "not the length of a pkt-line"},
-		"an error":     {ending("GET", "0013ERR we are away"), "", "fatal: remote error: we are away"},
-		"no answer":    {breaking(""), git.Unreachable, ""},
-		"half answer":  {breaking("0030x"), git.Unreachable, "unexpected EOF"},
-		"empty answer": {ending("POST", ""), git.Unreachable, "unexpected disconnect"},
-		"early end":    {ending("POST", "003d"+strings.Repeat("1", 40)+" refs/heads/main\n"), git.Unreachable, "unexpected disconnect"},
-	} {
+	troubles := map[string]trouble{
+		"denied late":  {answering("POST", 403), gittest.Outcome{Failure: git.Denied}, "HTTP 403"},
+		"error late":   {answering("POST", 502), gittest.Outcome{Failure: git.Unreachable}, "HTTP 502"},
+		"no refs":      {ending("GET", ""), gittest.Outcome{Failure: git.Unreachable}, "unable to access"},
+		"half a line":  {ending("GET", "001e# serv"), gittest.Outcome{Failure: git.Unreachable}, "unable to access"},
+		"no git":       {ending("GET", "hello"), gittest.Outcome{}, "not the length of a pkt-line"},
+		"an error":     {ending("GET", "0013ERR we are away"), gittest.Outcome{}, "fatal: remote error: we are away"},
+		"no answer":    {breaking(""), gittest.Outcome{Failure: git.Unreachable}, ""},
+		"half answer":  {breaking("0030x"), gittest.Outcome{Failure: git.Unreachable}, "unexpected EOF"},
+		"empty answer": {ending("POST", ""), gittest.Outcome{Failure: git.Unreachable}, "unexpected disconnect"},
+		"early end":    {ending("POST", "003d"+strings.Repeat("1", 40)+" refs/heads/main\n"), gittest.Outcome{Failure: git.Unreachable}, "unexpected disconnect"},
+	}
+	maps.Copy(troubles, early)
+	for name, test := range troubles {
 		for way, read := range map[string]func(*git.Checkout) error{
-			"listing": func(c *git.Checkout) error { _, err := fetch.Remote(gittest.Ctx, c, "refs/heads/main"); return err },
-			"fetch":   func(c *git.Checkout) error { _, err := fetch.Ref(gittest.Ctx, c, "refs/heads/main"); return err },
+			"listing": func(c *git.Checkout) error {
+				_, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/main")
+				return err
+			},
+			"fetch": func(c *git.Checkout) error { _, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main"); return err },
 		} {
 			t.Run(name+"/"+way, func(t *testing.T) {
 				h.Behave(false, nil)
-				c := h.Open("", func(o *git.Options) { test.trouble(h, o) })
+				c := h.Open("", func(o *git.Options) { test.begin(h, o) })
 				err := read(c)
 				require.Error(t, err)
-				assert.Equal(t, gittest.Outcome{Failure: test.want}, gittest.OutcomeOf(err), err)
+				assert.Equal(t, test.want, gittest.OutcomeOf(err), err)
 				assert.Contains(t, err.Error(), test.said)
 				assert.Equal(t, 1, c.NetworkCalls())
 				assert.NotRegexp(t, gittest.RelayAddress, err.Error(), "people read the server's address")

@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -210,15 +209,15 @@ func readLock(ctx context.Context, c *git.Checkout, ref string) (sha string, hel
 
 // readLease strictly parses the lease in a commit's message: a foreign one never counts as free.
 func readLease(ctx context.Context, c *git.Checkout, sha string) (held Lease, err error) {
-	out, err := c.Tell(ctx, []byte(sha+"\n"), "cat-file", "--batch-check=%(objecttype) %(objectsize)")
+	found, err := git.Inspect(ctx, c, sha)
 	if err != nil {
 		return held, err
 	}
-	kind, size, _ := strings.Cut(syntax.Line(out), " ")
-	if n, err := strconv.Atoi(size); kind != "commit" || err != nil || n > lockLimit {
+	if found[0].Kind != "commit" || found[0].Size > lockLimit {
 		return held, errors.New("it is no small commit")
 	}
-	if out, err = c.Ask(ctx, "cat-file", "commit", sha); err != nil {
+	out, err := c.Ask(ctx, "cat-file", "commit", sha)
+	if err != nil {
 		return held, err
 	}
 	_, message, _ := strings.Cut(string(out), "\n\n")

@@ -7,7 +7,6 @@ import (
 	"regexp"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -51,7 +50,7 @@ func Mirror(ctx context.Context, c *git.Checkout, from, sha, branch, at string) 
 // getMirrored fetches a commit with everything that the server's branches may lack.
 func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
 	const to, tip = "refs/fetched/mirrored", "refs/fetched/tip"
-	if err := fetch.Get(ctx, c, append(fetch.Bounded(ctx, c, 0), fetch.Filtered(c)...), [2]string{from, to}, [2]string{"HEAD", tip}); err != nil {
+	if err := history.Fetch(ctx, c, append(history.Bounded(ctx, c, 0), history.Filtered(c)...), [2]string{from, to}, [2]string{"HEAD", tip}); err != nil {
 		return err
 	}
 	if c.Refs[to] != sha {
@@ -60,7 +59,7 @@ func getMirrored(ctx context.Context, c *git.Checkout, from, sha string) error {
 	if _, err := history.FindMergeBase(ctx, c, c.Refs[tip], sha); err != nil {
 		return err
 	}
-	return fetch.Reachable(ctx, c, sha, "^"+c.Refs[tip])
+	return history.FetchReachable(ctx, c, sha, "^"+c.Refs[tip])
 }
 
 var wayPattern = regexp.MustCompile(`'([^']+)' exists; cannot create '|there are still refs under '|directory.file conflict|blocking reference '`)

@@ -3,6 +3,7 @@ package transport
 import (
 	"cmp"
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -10,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/relay"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
@@ -77,7 +78,7 @@ func writePrivate(ctx context.Context, c *git.Checkout, h PrivateRef, from strin
 		return "", fmt.Errorf("keep %s in place of %q: not a commit id", h.Ref, from)
 	}
 	err = git.InSeparateDir(c, false, func(a *git.Checkout) error {
-		move, err := privateCommit(ctx, a, h)
+		move, err := privateCommit(a, h)
 		if err != nil {
 			return err
 		}
@@ -121,7 +122,7 @@ func Stage(ctx context.Context, c *git.Checkout, ref, sha string, more ...Privat
 		failed = git.InSeparateDir(c, true, func(a *git.Checkout) error {
 			moves := []relay.Move{stage}
 			for _, h := range more {
-				kept, err := privateCommit(ctx, a, h)
+				kept, err := privateCommit(a, h)
 				if err != nil {
 					return err
 				}
@@ -184,15 +185,15 @@ func checkPrivate(ref string) error {
 }
 
 // privateCommit makes the commit for a private ref and returns its move.
-func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Move, error) {
+func privateCommit(c *git.Checkout, h PrivateRef) (relay.Move, error) {
 	blob, err := git.WriteObject(c, "blob", h.Content)
-	var tree []byte
+	var tree, commit string
 	if err == nil {
-		tree, err = c.Tell(ctx, []byte("100644 blob "+blob+"\t"+privateFile+"\n"), "mktree")
+		id, _ := hex.DecodeString(blob)
+		tree, err = git.WriteObject(c, "tree", fmt.Appendf(nil, "100644 %s\x00%s", privateFile, id))
 	}
-	var commit string
 	if err == nil {
-		commit, err = git.WriteCommit(c, syntax.Line(tree), privateAbout)
+		commit, err = git.WriteCommit(c, tree, privateAbout)
 	}
 	if err != nil {
 		return relay.Move{}, fmt.Errorf("write what is kept: %w", err)
@@ -204,8 +205,7 @@ func privateCommit(ctx context.Context, c *git.Checkout, h PrivateRef) (relay.Mo
 // partial clone.
 func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64) error {
 	get := func(filter ...string) error {
-		_, err := c.Network(ctx, relay.Fetching, nil, slices.Concat(fetch.Command, []string{"--depth=1"}, filter, []string{"origin", "+" + ref + ":" + fetchedPrivate})...)
-		return errors.Join(fetch.MissingRef(c, err, [][2]string{{ref, fetchedPrivate}}), c.TakeShallow())
+		return history.Order{Wants: [][2]string{{ref, fetchedPrivate}}, Options: append([]string{"--depth=1"}, filter...)}.Do(ctx, c)
 	}
 	err := get("--filter=blob:limit=" + strconv.FormatInt(limit+1, 10)) // omits files of at least that size
 	if said := git.StderrOf(err); strings.Contains(said, "filter") && strings.Contains(said, "not supported") {
@@ -216,25 +216,21 @@ func fetchPrivate(ctx context.Context, c *git.Checkout, ref string, limit int64)
 
 // readPrivateFile reads the file that fetchPrivate fetched.
 func readPrivateFile(ctx context.Context, c *git.Checkout, ref string, limit int64) ([]byte, error) {
-	out, err := c.Ask(ctx, "ls-tree", "-z", "--full-tree", fetchedPrivate, "--", privateFile)
+	there, err := git.Entries(ctx, c, fetchedPrivate, []string{privateFile})
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
 	}
-	entry, _, _ := strings.Cut(syntax.Line(out), "\t")
-	part := strings.Fields(entry)
-	if err != nil || len(part) != 3 || part[0] != "100644" || part[1] != "blob" || !syntax.IsSHA(part[2]) {
+	at := there[privateFile]
+	if err != nil || at.Mode() != "100644" {
 		return nil, &ErrNotOurs{Ref: ref}
 	}
-	out, err = c.Ask(ctx, "cat-file", "-s", part[2])
+	found, err := git.Inspect(ctx, c, at.ID())
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("read what is kept: %w", ctx.Err())
 	}
-	// An error means that the server left it out.
-	if size, bad := strconv.ParseInt(syntax.Line(out), 10, 64); err != nil || bad != nil || size > limit {
+	if err != nil || found[0].ID == "" || found[0].Size > limit { // an error means that the server left it out
 		return nil, &ErrTooLarge{Ref: ref, Limit: limit}
 	}
-	if out, err = c.Ask(ctx, "cat-file", "blob", part[2]); err != nil {
-		return nil, fmt.Errorf("read what is kept: %w", err)
-	}
-	return out, nil
+	out, err := c.Ask(ctx, "cat-file", "blob", at.ID())
+	return out, git.Wrap(err, "read what is kept")
 }

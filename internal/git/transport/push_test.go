@@ -2,8 +2,6 @@ package transport_test
 
 import (
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -11,10 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestATurnCostsThreeNetworkCalls(t *testing.T) {
@@ -40,10 +37,10 @@ func TestStageIsForcedAndOnlyAStage(t *testing.T) {
 	for _, ref := range []string{"refs/heads/main", "refs/tags/v1", "main", "refs/x:refs/heads/main", "refs/heads/../x"} {
 		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha), ref)
 	}
-	got, err := fetch.Ref(gittest.Ctx, h.Open(""), gittest.Stage)
+	got, err := history.FetchRef(gittest.Ctx, h.Open(""), gittest.Stage)
 	require.NoError(t, err)
 	assert.Equal(t, start, got)
-	require.ErrorAs(t, gittest.Err(fetch.Ref(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
+	require.ErrorAs(t, gittest.Err(history.FetchRef(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
 }
 
 func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
@@ -56,20 +53,6 @@ func TestPublishRefusesWhatTheLeaseDoesNotCover(t *testing.T) {
 	assert.Equal(t, "refs/heads/agent/x", rejected.Ref)
 	assert.Equal(t, theirs, h.Tip("refs/heads/agent/x"))
 	assert.Equal(t, sha, h.Tip(gittest.Stage), "all or nothing: the stage is still there")
-}
-
-func TestPublishNeverRewinds(t *testing.T) {
-	h, c, start, sha := gittest.Turn(t)
-	require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
-	calls := c.NetworkCalls()
-	rewind := gittest.As[*git.ErrRewind](t,
-		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: sha, SHA: start}))
-	assert.Equal(t, model.Behind, rewind.Relation)
-	unknown := "00000000000000000000000000000000deadbeef"
-	require.ErrorAs(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: unknown, SHA: sha}), &rewind)
-	assert.Equal(t, model.Unknown, rewind.Relation)
-	assert.Equal(t, calls+1, c.NetworkCalls(), "the server was asked for the unknown one, and nothing was sent")
-	assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 }
 
 func TestPublishCreatesABranchOnlyWhereThereIsNone(t *testing.T) {
@@ -90,31 +73,6 @@ func TestPublishWorksWithoutAtomicPushes(t *testing.T) {
 	assert.Empty(t, h.Tip(gittest.Stage))
 }
 
-func TestTheServersWordsAreKeptAndSorted(t *testing.T) {
-	for name, test := range map[string]struct {
-		said string
-		want git.Reason
-	}{
-		"protected": {"GH006: Protected branch update failed for refs/heads/agent/x.", git.Protected},
-		"ruleset":   {"GH013: Repository rule violations found for refs/heads/agent/x.", git.Protected},
-		"workflow":  {"refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission", git.Workflow},
-		"other":     {"\x1b[31mthe secret scanner says no\x1b[0m", git.Other},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, start, sha := gittest.Turn(t)
-			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha))
-			hook := "#!/bin/sh\ncat >/dev/null\necho '" + test.said + "' >&2\nexit 1\n"
-			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "pre-receive"), []byte(hook), 0o755))
-			err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage})
-			rejected := gittest.As[*git.ErrRejected](t, err)
-			assert.Equal(t, test.want, rejected.Reason, rejected.Message)
-			assert.NotContains(t, rejected.Message, "\x1b")
-			assert.Equal(t, start, h.Tip("refs/heads/agent/x"))
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-		})
-	}
-}
-
 func TestALostAnswerIsUnclear(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	lost := func(w http.ResponseWriter, r *http.Request) bool {
@@ -128,7 +86,7 @@ func TestALostAnswerIsUnclear(t *testing.T) {
 	h.Behave(false, lost)
 	unclear := gittest.As[*git.ErrUnclear](t,
 		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
-	refs, err := fetch.Remote(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
+	refs, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"refs/heads/agent/x": sha}, refs, "the remote tells what happened")
 
@@ -146,9 +104,9 @@ func TestRemoteNamesWholeRefs(t *testing.T) {
 	h := gittest.NewHub(t)
 	tip := h.Commit("trap/refs/heads/main", "same ending", nil)
 	c := h.Open("")
-	refs := gittest.Must(fetch.Remote(gittest.Ctx, c, "refs/heads/main"))(t)
+	refs := gittest.Must(history.RemoteRefs(gittest.Ctx, c, "refs/heads/main"))(t)
 	assert.Equal(t, map[string]string{"refs/heads/main": h.Tip("refs/heads/main")}, refs)
-	refs = gittest.Must(fetch.Remote(gittest.Ctx, c))(t)
+	refs = gittest.Must(history.RemoteRefs(gittest.Ctx, c))(t)
 	assert.Equal(t, tip, refs["refs/heads/trap/refs/heads/main"])
 	assert.Equal(t, 2, c.NetworkCalls())
 }

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/fetch"
-	"github.com/mergexo/mergexo/internal/git/guard"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/syntax"
 	"github.com/mergexo/mergexo/internal/model"
@@ -43,7 +40,7 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 	if b.head != head {
 		return refuse(BundleHead, "it holds %s, want %s", b.head, head)
 	}
-	if err := fetch.Tree(ctx, c, start); err != nil {
+	if err := history.FetchTree(ctx, c, start); err != nil {
 		return err
 	}
 	for _, need := range b.needs {
@@ -61,7 +58,7 @@ func ReadBundle(ctx context.Context, c *git.Checkout, file, start, head string) 
 
 // checkPrerequisite refuses a prerequisite that is neither start, nor its ancestor, nor part of a ref of the server.
 func checkPrerequisite(ctx context.Context, c *git.Checkout, need, start string) error {
-	for _, tip := range append([]string{start}, fetch.Tips(c)...) {
+	for _, tip := range append([]string{start}, history.FetchedTips(c)...) {
 		relation, err := history.Relate(ctx, c, need, tip)
 		if none := (*git.ErrNoRef)(nil); errors.As(err, &none) && none.Ref == need {
 			break // a server has all ancestors of its commits
@@ -191,8 +188,8 @@ func checkObjects(ctx context.Context, c *git.Checkout, b *bundle, name string) 
 	if err != nil {
 		return err
 	}
-	var limits *guard.ErrTreeLimits
-	if err := guard.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &limits) {
+	var limits *git.ErrTreeLimits
+	if err := git.CheckTreeLimits(ctx, c, b.head, b.needs...); errors.As(err, &limits) {
 		return refuse(BundleTooLarge, "%s", limits)
 	} else if err != nil {
 		return err
@@ -243,32 +240,24 @@ func measurePack(ctx context.Context, c *git.Checkout, name string) (map[string]
 	if err != nil {
 		return nil, fmt.Errorf("list objects of a bundle: %w", err)
 	}
-	var ids bytes.Buffer
+	var ids []string
 	for row := range strings.Lines(string(out)) {
 		if part := strings.Fields(row); len(part) > 1 {
-			ids.WriteString(part[1] + "\n")
+			ids = append(ids, part[1])
 		}
 	}
-	if out, err = c.Tell(ctx, ids.Bytes(), "cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)"); err != nil {
-		return nil, fmt.Errorf("measure objects of a bundle: %w", err)
-	}
-	limits := map[string]int{"commit": maxCommit, "tree": maxTree, "blob": MaxBundle}
-	for row := range strings.Lines(string(out)) {
-		part := strings.Fields(row)
-		if len(part) != 3 {
-			return nil, fmt.Errorf("measure objects of a bundle: unexpected answer %q", row)
-		}
-		limit, ok := limits[part[1]]
-		size, err := strconv.ParseInt(part[2], 10, 64)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("measure objects of a bundle: %w", err)
+	found, err := git.Inspect(ctx, c, ids...)
+	limits := map[string]int64{"commit": maxCommit, "tree": maxTree, "blob": MaxBundle}
+	for i, one := range found {
+		switch limit, ok := limits[one.Kind]; {
+		case one.ID == "":
+			return nil, fmt.Errorf("measure objects of a bundle: %s is not here", ids[i])
 		case !ok:
-			return nil, refuse(BundleStray, "object %s is a %s", part[0], part[1])
-		case size > int64(limit):
-			return nil, refuse(BundleTooLarge, "%s %s has %d bytes, at most %d", part[1], part[0], size, limit)
+			return nil, refuse(BundleStray, "object %s is a %s", one.ID, one.Kind)
+		case one.Size > limit:
+			return nil, refuse(BundleTooLarge, "%s %s has %d bytes, at most %d", one.Kind, one.ID, one.Size, limit)
 		}
-		packed[part[0]] = true
+		packed[one.ID] = true
 	}
-	return packed, nil
+	return packed, git.Wrap(err, "measure objects of a bundle")
 }

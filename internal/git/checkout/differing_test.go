@@ -1,0 +1,140 @@
+package checkout_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/git/gittest"
+)
+
+// differing is what a checkout differs in from its commit before anybody has worked there.
+type differing struct {
+	raw     map[string]string                // files as they are stored
+	then    map[string]string                // and those of a later commit
+	prepare func(h *gittest.Hub, dir string) // what a workflow does to its workspace
+	path    string                           // what differs
+}
+
+var differences = map[string]differing{
+	"CRLF under text":              {raw: map[string]string{".gitattributes": "*.txt text\n", "old.txt": "x\r\ny\r\n"}, path: "old.txt"},
+	"CRLF under eol=lf":            {raw: map[string]string{".gitattributes": "* text eol=lf\n", ".github/workflows/ci.yml": "on: push\r\n"}, path: ".github/workflows/ci.yml"},
+	"CRLF under eol=crlf":          {raw: map[string]string{".gitattributes": "*.bat text eol=crlf\n", "run.bat": "x\r\ny\r\n"}, path: "run.bat"},
+	"mixed ends under eol=crlf":    {raw: map[string]string{".gitattributes": "*.bat text eol=crlf\n", "run.bat": "x\r\ny\n"}, path: "run.bat"},
+	"attributes in a directory":    {raw: map[string]string{"dir/.gitattributes": "* text\n", "dir/old.txt": "x\r\ny\r\n"}, path: "dir/old.txt"},
+	"an odd name":                  {raw: map[string]string{".gitattributes": "*.txt text\n", "a \"b\"\n*.txt": "x\r\n"}, path: "a \"b\"\n*.txt"},
+	"an ident that is filled in":   {raw: map[string]string{".gitattributes": "*.c ident\n", "id.c": "/* $Id: 1 $ */\n"}, path: "id.c"},
+	"UTF-8 where UTF-16 is said":   {raw: map[string]string{".gitattributes": "*.u working-tree-encoding=UTF-16LE-BOM eol=lf text\n", "a.u": "x\r\n"}, path: "a.u"},
+	"raw under a filter":           {raw: map[string]string{".gitattributes": "*.png filter=lfs -text\n", "a.png": "a picture"}, path: "a.png"},
+	"attributes that came later":   {raw: map[string]string{"old.txt": "x\r\ny\r\n"}, then: map[string]string{".gitattributes": "*.txt text\n"}, path: "old.txt"},
+	"a file not to be looked at":   {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--assume-unchanged"), path: "settings.json"},
+	"a file that is to be skipped": {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--skip-worktree"), path: "settings.json"},
+}
+
+// overlooks changes a file and tells the index not to look at it.
+func overlooks(how string) func(h *gittest.Hub, dir string) {
+	return func(h *gittest.Hub, dir string) {
+		h.Git(dir, "update-index", how, "settings.json")
+		gittest.Write(h.T, dir, map[string]string{"settings.json": "{\"local\": true}\n"})
+	}
+}
+
+// lfs is a PATH with a Git LFS that makes pointers of what it is given.
+func lfs(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	script := "#!/bin/sh\ncase $1 in clean) sha256sum | cut -c1-64;; smudge) cat;; esac\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "git-lfs"), []byte(script), 0o755))
+	return dir + ":" + os.Getenv("PATH")
+}
+
+// begin restores a checkout that differs, on a branch in which a.txt is to be changed.
+func (d differing) begin(t *testing.T) (h *gittest.Hub, c *git.Checkout, start string) {
+	t.Helper()
+	h = gittest.NewHub(t)
+	h.Raw("agent/x", "raw", d.raw)
+	h.Raw("agent/x", "more", map[string]string{"b.txt": "b\n"})
+	dir := h.Workspace("agent/x", "-c", "filter.lfs.smudge=cat", "-c", "filter.lfs.clean=cat")
+	for key, value := range map[string]string{"filter.lfs.clean": "git-lfs clean -- %f", "filter.lfs.smudge": "git-lfs smudge -- %f", "filter.lfs.required": "true"} {
+		h.Git(dir, "config", key, value)
+	}
+	if d.prepare != nil {
+		d.prepare(h, dir)
+	}
+	start = h.Raw("agent/x", "start", map[string]string{"a.txt": "one\n"})
+	if d.then != nil {
+		start = h.Raw("agent/x", "attributes", d.then)
+	}
+	path := lfs(t)
+	c = h.Open(dir, func(o *git.Options) { o.Path = path })
+	require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", start))
+	return h, c, start
+}
+
+func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
+	for name, d := range differences {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h, c, start := d.begin(t)
+			env := append(c.AgentEnv(), "PATH="+lfs(t))
+			agent := func(args ...string) {
+				t.Helper()
+				out, err := h.With(c.Dir(), env, args...)
+				require.NoError(t, err, out)
+			}
+			clean := func(what string) {
+				t.Helper()
+				assert.False(t, gittest.Must(gittest.Dirty(c))(t), what)
+			}
+			changed := func(head string) string {
+				t.Helper()
+				return h.Git(c.Dir(), "diff", "--name-only", start, head)
+			}
+			own := func() string {
+				t.Helper()
+				head := gittest.Must(c.Head(gittest.Ctx))(t)
+				done, err := checkout.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m })
+				require.NoError(t, err)
+				require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
+				return done.Head
+			}
+			now := gittest.Read(t, c.Dir(), d.path)
+			agent("add", "-A")
+			agent("stash", "-q")
+			assert.Empty(t, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "it was put on the stash")
+			assert.Equal(t, now, gittest.Read(t, c.Dir(), d.path))
+			clean("nothing has been done")
+			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
+			clean("it was written again")
+			agent("add", "-A")
+			clean("it was staged")
+
+			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+			saved := gittest.Must(checkout.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot"))(t)
+			sha := gittest.Committed(t, c, "two")
+			assert.Equal(t, "a.txt", changed(sha))
+			assert.NotEmpty(t, saved)
+			clean("it is committed")
+
+			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n", d.path: now})
+			agent("commit", "-q", "-a", "-m", "mine")
+			sha = own()
+			assert.Equal(t, "a.txt", changed(sha), "the agent has committed it along")
+			clean("and it is committed no more")
+			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
+			agent("commit", "-q", "-a", "--allow-empty", "-m", "nothing else")
+			again := own()
+			assert.Equal(t, "a.txt", changed(again))
+
+			gittest.Write(t, c.Dir(), map[string]string{d.path: now + now})
+			sha = gittest.Committed(t, c, "more")
+			assert.ElementsMatch(t, []string{"a.txt", d.path}, strings.Split(strings.TrimSuffix(h.Git(c.Dir(), "diff", "-z", "--name-only", start, sha), "\x00"), "\x00"))
+		})
+	}
+}
