@@ -5,30 +5,10 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/commits"
-	"github.com/mergexo/mergexo/internal/git/fetch"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
-
-// traceOf is what the turn at hand leaves beside its receipt.
-func traceOf(p *Pull) model.AnswerMarker {
-	m := p.Marker
-	return model.AnswerMarker{Repo: m.Repo, Number: m.Number, Key: m.Key, Events: m.Events, Start: m.Start, Head: m.Planned, Since: m.Since, Seen: m.Seen, Session: m.Session}
-}
-
-// Trail has the last commit of the turn at hand say which turn it is of, and gives the head that it is then.
-func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
-	if head == p.Base() {
-		return head, nil
-	}
-	done, err := commits.Reword(ctx, p.Checkout, p.Base(), head, fetch.Tips(p.Checkout), func(message string) string { return p.Codec.Trail(message, traceOf(p)) })
-	if err == nil {
-		err = commits.Follow(ctx, p.Checkout, done)
-	}
-	return done.Head, err
-}
 
 // restoreReceipts writes the receipts of turns that lost theirs, each once, so that nothing is done twice.
 func (d *due) restoreReceipts(ctx context.Context) error {

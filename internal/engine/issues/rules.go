@@ -92,7 +92,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 		return "", nil, err
 	}
 	document := p.progress.marker.Flow.Document()
-	there := p.progress.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
+	there := p.Tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
@@ -164,7 +164,7 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
 	head, made, err := commits.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
-	if err == nil && !made && p.progress.tip == "" {
+	if err == nil && !made && p.Tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}
 	return head, err
