@@ -86,7 +86,11 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(m.Planned))
 	}
 	if m.Planned != p.Base() { // where the server takes one ref in a push, or its answer was lost, what held them may be there still
-		p.Inherited = append(p.Inherited, git.Ref{Name: StagedAt(p.Event.Number, *m)})
+		at := git.Ref{Name: StagedAt(p.Event.Number, *m)}
+		if m.Stage != "" {
+			at.SHA = m.Planned // what somebody else added there stays
+		}
+		p.Inherited = append(p.Inherited, at)
 	}
 	return true, nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -25,10 +26,11 @@ func StagedAt(number int, m model.TurnMarker) string { return cmp.Or(m.Stage, st
 // stage brings the planned commits to safety: to the private ref of the turn, else to a checkpoint's branch, which the
 // marker then names. The next run finds them at either and needs no agent.
 func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
-	earlier := m.Stage
+	earlier, ref := m.Stage, stageRef(p.Event.Number, m.Key)
 	err := error(nil)
 	if earlier == "" {
-		if err = stageHidden(ctx, p, stageRef(p.Event.Number, m.Key), m); err == nil {
+		if err = stageHidden(ctx, p, ref, m); err == nil { // it may be left over from what the branch has
+			p.Inherited = slices.DeleteFunc(p.Inherited, func(left git.Ref) bool { return left.Name == ref })
 			return nil
 		}
 		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
