@@ -18,54 +18,53 @@ import (
 
 // Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
 // have in common is the attempt's.
-type Subject struct {
-	Words Words
-
+type Subject interface {
 	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
 	// publish; nil for nothing. all is all rounds as one.
-	Accept func(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
+	Accept(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
 	// Block stops the work until a person has looked at it. The error is the Stop that the run ends with.
-	Block func(ctx context.Context, m model.BlockMarker, detail string) error
+	Block(ctx context.Context, m model.BlockMarker, detail string) error
 	// Cancelled brings the work of a run that was told to stop to safety, and says so. The error is what the run ends with.
-	Cancelled func(ctx context.Context, cause error) error
+	Cancelled(ctx context.Context, cause error) error
 
 	// Look reads what may have changed while the agent was at work, and gives the head of the branch. The error ends a run whose work has
 	// no place any more.
-	Look func(ctx context.Context) (head string, err error)
+	Look(ctx context.Context) (head string, err error)
 	// Rewritten is for commits whose base the branch has lost.
-	Rewritten func(ctx context.Context, head string) error
+	Rewritten(ctx context.Context, head string) error
 	// Unfit is for commits that take the agent or a person to fit on a head.
-	Unfit func(ctx context.Context, head string) error
+	Unfit(ctx context.Context, head string) error
 	// Refused is for a push that the server did not take.
-	Refused func(ctx context.Context, why *git.ErrRejected) error
+	Refused(ctx context.Context, why *git.ErrRejected) error
 	// Stuck ends a run whose commits did not land in so many looks.
-	Stuck func(ctx context.Context) error
+	Stuck(ctx context.Context) error
 	// Answer says on GitHub what the attempt has led to. again: there is more to do before.
-	Answer func(ctx context.Context, last bool) (again bool, err error)
+	Answer(ctx context.Context, last bool) (again bool, err error)
+}
 
-	// What follows is an issue's alone.
-
+// Flow is what only an issue has done, by the rules of its flow.
+type Flow interface {
 	// Question completes the first request to the agent.
-	Question func(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
+	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
 	// Untested says why tests are missing at the head; "" where none are.
-	Untested func(ctx context.Context, head string) (said string, err error)
+	Untested(ctx context.Context, head string) (said string, err error)
 	// Draft is the pull request that a result is to become.
-	Draft func(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error)
+	Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error)
 	// BranchOff makes the checkout a clean one of the base branch, for a branch that the server does not have.
-	BranchOff func(ctx context.Context) error
+	BranchOff(ctx context.Context) error
 	// Rename gives commits another branch.
-	Rename func(ctx context.Context) error
+	Rename(ctx context.Context) error
 	// Stops is the reason to wait for a person after an attempt that failed; "" for none.
-	Stops func(e *work.Ending) string
+	Stops(e *work.Ending) string
 	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
-	Deleted func(ctx context.Context) error
+	Deleted(ctx context.Context) error
 
 	// BeginAt makes the commit that another process's agent began at the start of the attempt.
-	BeginAt func(ctx context.Context, start string) error
+	BeginAt(ctx context.Context, start string) error
 	// ReceiveCommits looks at the commits that were handed over, once they hold.
-	ReceiveCommits func(ctx context.Context, h handoff.Handoff) error
+	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
 	// Valid holds what was handed over as a result against the rules of the flow.
-	Valid func(ctx context.Context, h handoff.Handoff) error
+	Valid(ctx context.Context, h handoff.Handoff) error
 }
 
 // Words are what people read of an attempt while it is in progress, and the marker that goes with that.
@@ -86,6 +85,8 @@ type Words struct {
 type Attempt struct {
 	*work.Work
 	Subject Subject
+	Flow    Flow // nil on a pull request
+	Words   Words
 
 	Feedback []model.Comment      // that it is about
 	Commits  []model.Commit       // of its result
@@ -96,8 +97,8 @@ type Attempt struct {
 	Tip      string               // of an issue's branch, as far as we know; "" for nothing
 }
 
-// flow is that of an issue; "" for feedback, whose answers are posted one by one.
-func (p *Attempt) flow() model.Flow {
+// kind is the flow of an issue; "" for feedback, whose answers are posted one by one.
+func (p *Attempt) kind() model.Flow {
 	if p.Issue == nil {
 		return ""
 	}

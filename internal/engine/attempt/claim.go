@@ -17,7 +17,7 @@ func (p *Attempt) Claim(ctx context.Context) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
 	}
-	if err := p.record().Claim(ctx, p.Subject.Words.Claim()); err != nil {
+	if err := p.record().Claim(ctx, p.Words.Claim()); err != nil {
 		return err
 	}
 	if p.State.Block != nil {
@@ -130,5 +130,5 @@ func TellSaved(ctx context.Context, p *Attempt, dead []model.Posted[model.TurnMa
 	if err != nil || !found {
 		return err
 	}
-	return p.Edit(ctx, p.Subject.Words.Claim()) // before the claims go that name them
+	return p.Edit(ctx, p.Words.Claim()) // before the claims go that name them
 }

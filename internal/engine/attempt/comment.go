@@ -24,7 +24,7 @@ func ReplyToken(key string, id int64) string {
 func (p *Attempt) record() record.Record {
 	m := p.Marker
 	return record.Record{
-		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Subject.Words.Kind, Token: TurnToken(m.Key),
+		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Words.Kind, Token: TurnToken(m.Key),
 		About: p.About(), Term: p.term(), Hidden: superseded(p),
 		Find: thread.FindTurn(p.Thread, func(other model.TurnMarker) bool { return other.Claim == m.Claim }),
 	}
@@ -71,7 +71,7 @@ func (p *Attempt) unlessDeleted(ctx context.Context, err error) error {
 	case err == nil || p.ClaimID != 0:
 		return err
 	case p.Issue != nil:
-		return p.Subject.Deleted(ctx)
+		return p.Flow.Deleted(ctx)
 	}
 	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s", p.About())
 }
@@ -79,7 +79,7 @@ func (p *Attempt) unlessDeleted(ctx context.Context, err error) error {
 // GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
 // turn at once.
 func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
-	err := p.unlessDeleted(ctx, p.record().Release(ctx, p.Subject.Words.Failed(next)))
+	err := p.unlessDeleted(ctx, p.record().Release(ctx, p.Words.Failed(next)))
 	p.ClaimID = 0
 	return err
 }
@@ -87,12 +87,12 @@ func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
 // body is the comment of the attempt, but for its token.
 func (p *Attempt) body(text string, m model.TurnMarker) journal.Body {
 	m.Reason = thread.Clip(m.Reason)
-	return journal.Body{Text: text, Kind: p.Subject.Words.Kind, Marker: p.Subject.Words.Marker(m)}
+	return journal.Body{Text: text, Kind: p.Words.Kind, Marker: p.Words.Marker(m)}
 }
 
 // encode is the comment of an attempt with a result.
 func (p *Attempt) encode(m model.TurnMarker) (string, error) {
-	b := p.body(p.Subject.Words.Planned(m), m)
+	b := p.body(p.Words.Planned(m), m)
 	b.Tokens = []string{TurnToken(m.Key)}
 	return p.Codec.Encode(b)
 }

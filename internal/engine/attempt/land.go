@@ -79,7 +79,7 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 	case lineage.Replay:
 		return false, replay(ctx, p, head)
 	case lineage.Rename:
-		return false, p.Subject.Rename(ctx)
+		return false, p.Flow.Rename(ctx)
 	case lineage.Rewritten:
 		return false, p.Subject.Rewritten(ctx, head)
 	case lineage.Retry:

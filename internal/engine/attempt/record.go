@@ -86,7 +86,7 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 		o.Resolves = turn.Resolves(out, p.Feedback)
 	}
 	if p.Issue != nil {
-		o.Draft, err = p.Subject.Draft(ctx, out, m.Planned)
+		o.Draft, err = p.Flow.Draft(ctx, out, m.Planned)
 	}
 	return m, o, err
 }
@@ -169,13 +169,13 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 		p.Applied("stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
 	p.Marker = m
-	return p.Edit(ctx, p.Subject.Words.Planned(m)) // which says where it is
+	return p.Edit(ctx, p.Words.Planned(m)) // which says where it is
 }
 
 // restore makes the checkout a clean one of the head.
 func (p *Attempt) restore(ctx context.Context, head string) error {
 	if p.Issue != nil && p.Tip == "" {
-		return p.Subject.BranchOff(ctx)
+		return p.Flow.BranchOff(ctx)
 	}
 	pull := p.Snap.Pull
 	err := checkpoint.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)

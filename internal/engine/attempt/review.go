@@ -66,7 +66,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 
 // isReviewed reports whether a second agent looks at a result before it is proposed.
 func isReviewed(p *Attempt) bool {
-	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.flow()), model.AskFeedback))
+	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.kind()), model.AskFeedback))
 }
 
 // unreviewed notes why nobody looks at a result. What is left of an earlier look is said anyway, but for what the author was

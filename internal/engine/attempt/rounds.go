@@ -374,7 +374,7 @@ func (d *dialogue) regression(ctx context.Context, head string) (again bool, err
 	if d.Issue == nil {
 		return false, nil
 	}
-	said, err := d.Subject.Untested(ctx, head)
+	said, err := d.Flow.Untested(ctx, head)
 	if err != nil || said == "" {
 		return false, err
 	}
@@ -390,7 +390,7 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 	if p.Issue == nil {
 		return a, nil
 	}
-	return p.Subject.Question(ctx, head, a)
+	return p.Flow.Question(ctx, head, a)
 }
 
 // forbidden lists the globs of forbid_paths, and workflows where the token cannot push them.

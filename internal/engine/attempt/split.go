@@ -130,7 +130,7 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	}
 	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, ""  // they were this phase's to deal with
-	h.Flow = p.flow()
+	h.Flow = p.kind()
 	if p.Left != nil {
 		h.Outcome.Findings = p.Left.Findings
 	}
@@ -224,7 +224,7 @@ func (p *Attempt) receive(ctx context.Context) (product, error) {
 		return product{ending: work.Failing(r.Err)}, nil
 	}
 	if p.Issue != nil {
-		if err := p.Subject.BeginAt(ctx, r.Start); err != nil {
+		if err := p.Flow.BeginAt(ctx, r.Start); err != nil {
 			return product{}, err
 		}
 	}
@@ -256,7 +256,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 		done.head, p.Admitted = h.Head, h.Head
 	}
 	if p.Issue != nil && h.Commits() {
-		if err := p.Subject.ReceiveCommits(ctx, h); err != nil {
+		if err := p.Flow.ReceiveCommits(ctx, h); err != nil {
 			return done, err
 		}
 	}
@@ -264,7 +264,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 		return done, e
 	}
 	if p.Issue != nil {
-		if err := p.Subject.Valid(ctx, h); err != nil {
+		if err := p.Flow.Valid(ctx, h); err != nil {
 			return done, err
 		}
 	}

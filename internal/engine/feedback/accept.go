@@ -14,9 +14,9 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
+// Accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
 // publish.
-func (p *Pull) accept(ctx context.Context, out, _ model.Outcome) (string, *history.Published, error) {
+func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *history.Published, error) {
 	head, err := p.GuardLocal(ctx)
 	if err != nil {
 		return "", nil, err

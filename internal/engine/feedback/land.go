@@ -17,8 +17,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
-func (p *Pull) look(ctx context.Context) (head string, err error) {
+// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+func (p *Pull) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", err
 	}
@@ -56,32 +56,32 @@ func abandon(ctx context.Context, p *Pull, why, until string) error {
 	return thread.End(model.ResultNothing, "%s", why)
 }
 
-// refused blocks a pull request whose server does not take the commits.
-func (p *Pull) refused(ctx context.Context, why *git.ErrRejected) error {
+// Refused blocks a pull request whose server does not take the commits.
+func (p *Pull) Refused(ctx context.Context, why *git.ErrRejected) error {
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, why.Error())
 }
 
-// rewritten blocks a pull request whose head lost the commit that the turn sits on.
-func (p *Pull) rewritten(ctx context.Context, head string) error {
+// Rewritten blocks a pull request whose head lost the commit that the turn sits on.
+func (p *Pull) Rewritten(ctx context.Context, head string) error {
 	return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
 }
 
-// stuck ends a run whose turn did not land in so many looks.
-func (p *Pull) stuck(ctx context.Context) error {
+// Stuck ends a run whose turn did not land in so many looks.
+func (p *Pull) Stuck(ctx context.Context) error {
 	if p.Snap.Pull.HeadSHA == p.Base() {
 		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
 	}
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
 }
 
-// unfit sends the turn back to the agent on this head, since what is planned does not fit there as it is.
-func (p *Pull) unfit(ctx context.Context, head string) error {
+// Unfit sends the turn back to the agent on this head, since what is planned does not fit there as it is.
+func (p *Pull) Unfit(ctx context.Context, head string) error {
 	p.Marker.Tries = append(p.Marker.Tries, model.Try{
 		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: p.KeepAside(ctx, p.Marker.Planned),
 	})
 	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
 	p.Marker.Outbox, p.Marker.Moved, p.Commits = nil, "", nil
-	if err := p.Edit(ctx, p.Subject.Words.Claim()); err != nil {
+	if err := p.Edit(ctx, p.Words.Claim()); err != nil {
 		return err
 	}
 	if !p.Phase.RunsAgent() {
@@ -90,8 +90,8 @@ func (p *Pull) unfit(ctx context.Context, head string) error {
 	return nil
 }
 
-// answer posts what the outbox still owes, then the receipt.
-func (p *Pull) answer(ctx context.Context, _ bool) (again bool, err error) {
+// Answer posts what the outbox still owes, then the receipt.
+func (p *Pull) Answer(ctx context.Context, _ bool) (again bool, err error) {
 	o := *p.Marker.Outbox
 	answers, tokens, err := replies(ctx, p, o.Replies)
 	if err != nil {

@@ -20,16 +20,12 @@ type Pull struct{ *attempt.Attempt }
 // NewPull is the pull request that a thread is about.
 func NewPull(t *thread.Thread) *Pull {
 	p := &Pull{Attempt: &attempt.Attempt{Work: &work.Work{Thread: t}}}
-	p.Subject = attempt.Subject{
-		Words: attempt.Words{
-			Kind: journal.KindTurn, Marker: func(m model.TurnMarker) any { return journal.Packed(m) },
-			Claim:   func() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) },
-			Planned: func(m model.TurnMarker) string { return turn.PlannedText(p.Snap.Pull, p.Feedback, m) },
-			Failed:  func(next string) string { return turn.FailedText(p.Snap.Pull, p.Feedback, p.Marker, next) },
-			Again:   turn.Retry, Later: turn.Later,
-		},
-		Accept: p.accept, Block: p.Block, Cancelled: p.Cancelled,
-		Look: p.look, Rewritten: p.rewritten, Unfit: p.unfit, Refused: p.refused, Stuck: p.stuck, Answer: p.answer,
+	p.Subject, p.Words = p, attempt.Words{
+		Kind: journal.KindTurn, Marker: func(m model.TurnMarker) any { return journal.Packed(m) },
+		Claim:   func() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) },
+		Planned: func(m model.TurnMarker) string { return turn.PlannedText(p.Snap.Pull, p.Feedback, m) },
+		Failed:  func(next string) string { return turn.FailedText(p.Snap.Pull, p.Feedback, p.Marker, next) },
+		Again:   turn.Retry, Later: turn.Later,
 	}
 	return p
 }

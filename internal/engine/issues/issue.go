@@ -44,7 +44,7 @@ type Issue struct {
 // NewIssue is the issue that a thread is about.
 func NewIssue(t *thread.Thread) *Issue {
 	p := &Issue{Attempt: &attempt.Attempt{Work: &work.Work{Thread: t}}}
-	p.Subject, p.Keep = p.subject(), p.keep
+	p.Subject, p.Flow, p.Words, p.Keep = p, p, words(p), p.keep
 	return p
 }
 

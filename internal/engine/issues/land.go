@@ -23,7 +23,7 @@ func pullToken(key string) string { return journal.Token("pull_request", key) }
 
 // answer opens the pull request. Comments that arrive while the agent is at work are taken up before, in so many rounds and as far as
 // the budget goes; later ones are redirected to it.
-func (p *Issue) answer(ctx context.Context, last bool) (again bool, err error) {
+func (p *Issue) Answer(ctx context.Context, last bool) (again bool, err error) {
 	more, err := arrived(ctx, p)
 	if err != nil {
 		return false, err
@@ -39,8 +39,8 @@ func (p *Issue) answer(ctx context.Context, last bool) (again bool, err error) {
 	return true, takeUp(ctx, p, more)
 }
 
-// stuck ends a run whose commits did not land in so many looks.
-func (p *Issue) stuck(ctx context.Context) error {
+// Stuck ends a run whose commits did not land in so many looks.
+func (p *Issue) Stuck(ctx context.Context) error {
 	w := p.progress
 	if p.Tip == "" {
 		return nameless(ctx, p, "the server did not create branch "+w.marker.Branch)
@@ -48,8 +48,8 @@ func (p *Issue) stuck(ctx context.Context) error {
 	return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", w.marker.Branch, p.Event.Number)
 }
 
-// look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
-func (p *Issue) look(ctx context.Context) (head string, err error) {
+// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+func (p *Issue) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", issueGone(ctx, p, err)
 	}
@@ -60,8 +60,8 @@ func (p *Issue) look(ctx context.Context) (head string, err error) {
 	return p.Tip, nil
 }
 
-// deleted is for a claim on an issue that somebody deleted, or that went with its issue.
-func (p *Issue) deleted(ctx context.Context) error {
+// Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
+func (p *Issue) Deleted(ctx context.Context) error {
 	if err := p.Read(ctx); err != nil {
 		return issueGone(ctx, p, err)
 	}
@@ -124,8 +124,8 @@ func issueClosed(ctx context.Context, p *Issue) error {
 	return wait(ctx, p, model.ReasonClosed, "")
 }
 
-// refused is for a push that the server did not take.
-func (p *Issue) refused(ctx context.Context, why *git.ErrRejected) error {
+// Refused is for a push that the server did not take.
+func (p *Issue) Refused(ctx context.Context, why *git.ErrRejected) error {
 	if why.Reason == git.Name {
 		return anotherName(ctx, p, why)
 	}
@@ -151,8 +151,8 @@ func nameless(ctx context.Context, p *Issue, why string) error {
 	return wait(ctx, p, model.ReasonBranch, why)
 }
 
-// rename leaves a branch to whoever made it.
-func (p *Issue) rename(ctx context.Context) error {
+// Rename leaves a branch to whoever made it.
+func (p *Issue) Rename(ctx context.Context) error {
 	return another(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", p.progress.marker.Branch))
 }
 
@@ -164,19 +164,19 @@ func another(ctx context.Context, p *Issue, why string) error {
 	o := *p.Marker.Outbox
 	o.Notes = append(slices.Clone(o.Notes), why)
 	p.Marker.Outbox = &o
-	return p.Edit(ctx, p.Subject.Words.Planned(p.Marker))
+	return p.Edit(ctx, p.Words.Planned(p.Marker))
 }
 
-// rewritten is for commits whose base the branch has lost.
-func (p *Issue) rewritten(ctx context.Context, _ string) error {
+// Rewritten is for commits whose base the branch has lost.
+func (p *Issue) Rewritten(ctx context.Context, _ string) error {
 	if here, err := p.Unstage(ctx); err != nil || !here {
 		return err
 	}
 	return conflicts(ctx, p)
 }
 
-// unfit is for commits that do not fit on a head as they are, or whose tests cannot run here again.
-func (p *Issue) unfit(ctx context.Context, head string) error {
+// Unfit is for commits that do not fit on a head as they are, or whose tests cannot run here again.
+func (p *Issue) Unfit(ctx context.Context, head string) error {
 	if !attempt.Retests(p.Attempt) {
 		return untried(ctx, p, head)
 	}
@@ -214,7 +214,7 @@ func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	return p.Edit(ctx, p.Subject.Words.Claim())
+	return p.Edit(ctx, p.Words.Claim())
 }
 
 // openPull finds the pull request of the branch, or opens it, and says so on both sides.

@@ -25,15 +25,15 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
-func branchOff(ctx context.Context, p *Issue) error {
+// BranchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
+func (p *Issue) BranchOff(ctx context.Context) error {
 	w := p.progress
 	head, err := checkpoint.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 		if now := p.Snap.DefaultBranch; w.marker.Base != now {
 			p.Note(fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
 			w.marker.Base = now
-			return branchOff(ctx, p)
+			return p.BranchOff(ctx)
 		}
 		return attempt.Unplaced(ctx, p.Attempt, fmt.Errorf("%w; the base branch was deleted", err))
 	}

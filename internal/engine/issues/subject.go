@@ -12,26 +12,19 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// subject is what an issue has done in a way of its own in an attempt.
-func (p *Issue) subject() attempt.Subject {
+// words are what people read of an attempt on an issue.
+func words(p *Issue) attempt.Words {
 	earlier := func() string { return turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries) }
-	return attempt.Subject{
-		Words: attempt.Words{
-			Kind: journal.KindIssue, Marker: func(m model.TurnMarker) any { return packed(p.markerOf(m)) },
-			Claim: func() string {
-				return flow.ClaimText(*p.Snap.Issue(), p.markerOf(p.Marker), p.Feedback, p.Saves()) + earlier()
-			},
-			Planned: func(m model.TurnMarker) string { return flow.PlannedText(*p.Snap.Issue(), p.markerOf(m)) },
-			Failed: func(next string) string {
-				return flow.FailedText(*p.Snap.Issue(), p.markerOf(p.Marker), next, p.Kept) + earlier()
-			},
-			Again: func(m model.TurnMarker) string { return flow.Again(m.Attempt, turn.MaxAttempts) }, Later: flow.Later,
+	return attempt.Words{
+		Kind: journal.KindIssue, Marker: func(m model.TurnMarker) any { return packed(p.markerOf(m)) },
+		Claim: func() string {
+			return flow.ClaimText(*p.Snap.Issue(), p.markerOf(p.Marker), p.Feedback, p.Saves()) + earlier()
 		},
-		Accept: p.Accept, Block: p.block, Cancelled: p.Cancelled,
-		Look: p.look, Rewritten: p.rewritten, Unfit: p.unfit, Refused: p.refused, Stuck: p.stuck, Answer: p.answer,
-		Question: p.question, Untested: p.Untested, Draft: p.Draft, Rename: p.rename, Stops: p.Stops, Deleted: p.deleted,
-		BranchOff: func(ctx context.Context) error { return branchOff(ctx, p) },
-		BeginAt:   p.BeginAt, ReceiveCommits: p.ReceiveCommits, Valid: p.Valid,
+		Planned: func(m model.TurnMarker) string { return flow.PlannedText(*p.Snap.Issue(), p.markerOf(m)) },
+		Failed: func(next string) string {
+			return flow.FailedText(*p.Snap.Issue(), p.markerOf(p.Marker), next, p.Kept) + earlier()
+		},
+		Again: func(m model.TurnMarker) string { return flow.Again(m.Attempt, turn.MaxAttempts) }, Later: flow.Later,
 	}
 }
 
@@ -62,13 +55,13 @@ func (p *Issue) keep(ctx context.Context, h work.Held) model.Kept {
 	return model.Kept{}
 }
 
-// block has the attempt wait for a person.
-func (p *Issue) block(ctx context.Context, m model.BlockMarker, detail string) error {
+// Block has the attempt wait for a person.
+func (p *Issue) Block(ctx context.Context, m model.BlockMarker, detail string) error {
 	return wait(ctx, p, m.Reason, detail)
 }
 
-// question completes the first request to the agent.
-func (p *Issue) question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error) {
+// Question completes the first request to the agent.
+func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error) {
 	w := *p.Issue
 	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, a.Resumed || p.Tip != ""
 	a.Earlier = saidBefore(p)
