@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -175,6 +176,22 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 			assert.Equal(t, 1, w.calls())
 		})
 	}
+}
+
+// The stage of the work that is on the branch has the work on the comments next.
+func TestADeathBetweenThePushesOfAnIssueThatPeopleCommentOnIsMadeGood(t *testing.T) {
+	w, ev := labelled(t, smallJob)
+	w.agent = "record+meanwhile+told"
+	w.later(time.Minute)
+	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
+	w.takes(1, false)
+	w.gate.pushes(diesAfter, func(n int) bool { return n == 3 }) // the stage, both in one, the branch
+	w.dies(ev)
+	require.NotEmpty(t, w.stages())
+	w.done(w.recover(ev))
+	assert.Equal(t, "hello\ndone 1\nLouder\ndone 2\n", w.fileOf(branch, "greeting.txt"))
+	assert.Len(t, w.pulls(), 1)
+	assert.Empty(t, w.stages())
 }
 
 // The branch has moved, the answer to what is dropped after it gets lost, and the same run goes on.

@@ -17,7 +17,7 @@ func (p *Attempt) Claim(ctx context.Context) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
 	}
-	if err := p.record().Claim(ctx, p.Subject.ClaimText()); err != nil {
+	if err := p.record().Claim(ctx, p.Words.Claim()); err != nil {
 		return err
 	}
 	if p.State.Block != nil {
@@ -71,7 +71,7 @@ func isolate(ctx context.Context, p *Attempt) error {
 // worked on it, gone or said about another head.
 func (p *Attempt) overtaken() bool {
 	begins := p.Marker.Phase == model.PhaseStarted
-	if p.Answered(p.Marker) && (begins || p.Subject.Flow() == "") { // on an issue, a stop answers what its plan is about
+	if p.Answered(p.Marker) && (begins || p.Issue == nil) { // on an issue, a stop answers what its plan is about
 		return true
 	}
 	_, missing := turn.Find(p.Snap, p.Marker.Events)
@@ -130,5 +130,5 @@ func TellSaved(ctx context.Context, p *Attempt, dead []model.Posted[model.TurnMa
 	if err != nil || !found {
 		return err
 	}
-	return p.Edit(ctx, p.Subject.ClaimText()) // before the claims go that name them
+	return p.Edit(ctx, p.Words.Claim()) // before the claims go that name them
 }

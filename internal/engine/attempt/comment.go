@@ -24,7 +24,7 @@ func ReplyToken(key string, id int64) string {
 func (p *Attempt) record() record.Record {
 	m := p.Marker
 	return record.Record{
-		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Subject.Body("", m).Kind, Token: TurnToken(m.Key),
+		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Words.Kind, Token: TurnToken(m.Key),
 		About: p.About(), Term: p.term(), Hidden: superseded(p),
 		Find: thread.FindTurn(p.Thread, func(other model.TurnMarker) bool { return other.Claim == m.Claim }),
 	}
@@ -42,7 +42,7 @@ type written struct{ p *Attempt }
 func (w written) Holder() *model.Lease { return &w.p.Marker.Lease }
 func (w written) Open() bool           { return w.p.Marker.Open() }
 func (w written) MarshalJSON() ([]byte, error) {
-	return json.Marshal(w.p.Subject.Body("", w.p.Marker).Marker)
+	return json.Marshal(w.p.body("", w.p.Marker).Marker)
 }
 
 // term is how long one landing may take: each round the agent's time and that of the required tests, each round of git operations and
@@ -62,27 +62,37 @@ func (p *Attempt) Sign(m model.TurnMarker) model.TurnMarker {
 
 // Edit replaces the comment of the turn at hand, and holds its claim for longer.
 func (p *Attempt) Edit(ctx context.Context, text string) error {
-	err := p.record().Write(ctx, text)
-	if err != nil && p.ClaimID == 0 {
-		return p.Subject.Deleted(ctx)
+	return p.unlessDeleted(ctx, p.record().Write(ctx, text))
+}
+
+// unlessDeleted is how writing the comment ended, which somebody may have deleted.
+func (p *Attempt) unlessDeleted(ctx context.Context, err error) error {
+	switch {
+	case err == nil || p.ClaimID != 0:
+		return err
+	case p.Issue != nil:
+		return p.Flow.Deleted(ctx)
 	}
-	return err
+	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s", p.About())
 }
 
 // GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
 // turn at once.
 func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
-	err := p.record().Release(ctx, p.Subject.FailedText(next))
-	if err != nil && p.ClaimID == 0 {
-		return p.Subject.Deleted(ctx)
-	}
+	err := p.unlessDeleted(ctx, p.record().Release(ctx, p.Words.Failed(next)))
 	p.ClaimID = 0
 	return err
 }
 
-// encode is the comment of a turn as a marker stands.
-func (p *Attempt) encode(text string, m model.TurnMarker) (string, error) {
-	b := p.Subject.Body(text, m)
+// body is the comment of the attempt, but for its token.
+func (p *Attempt) body(text string, m model.TurnMarker) journal.Body {
+	m.Reason = thread.Clip(m.Reason)
+	return journal.Body{Text: text, Kind: p.Words.Kind, Marker: p.Words.Marker(m)}
+}
+
+// encode is the comment of an attempt with a result.
+func (p *Attempt) encode(m model.TurnMarker) (string, error) {
+	b := p.body(p.Words.Planned(m), m)
 	b.Tokens = []string{TurnToken(m.Key)}
 	return p.Codec.Encode(b)
 }

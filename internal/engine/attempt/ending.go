@@ -40,10 +40,12 @@ func (p *Attempt) conclude(ctx context.Context, e *work.Ending) error {
 	if e.Block.Reason != "" {
 		return p.Subject.Block(ctx, e.Block, e.Detail)
 	}
-	switch reason := p.Subject.Stops(e); {
-	case reason != "":
-		return p.Subject.Block(ctx, model.BlockMarker{Reason: reason}, e.Cause.Error())
-	case e.Waits:
+	if p.Issue != nil {
+		if reason := p.Flow.Stops(e); reason != "" {
+			return p.Subject.Block(ctx, model.BlockMarker{Reason: reason}, e.Cause.Error())
+		}
+	}
+	if e.Waits {
 		return p.Postpone(ctx, e.Cause)
 	}
 	return p.Failed(ctx, e.Cause)
@@ -59,7 +61,7 @@ func (p *Attempt) Unsaid(m model.BlockMarker, detail string) {
 func (p *Attempt) Failed(ctx context.Context, cause error) error {
 	p.Marker.Reason = cause.Error()
 	last := p.Marker.Attempt >= turn.MaxAttempts
-	next := p.Subject.Again()
+	next := p.Words.Again(p.Marker)
 	if last {
 		next = turn.Last
 	}
@@ -79,7 +81,7 @@ func (p *Attempt) Postpone(ctx context.Context, cause error) error {
 	if p.Marker.Spent != nil {
 		p.Marker.Spent.Turns--
 	}
-	if err := p.GiveUp(ctx, p.Subject.Later()); err != nil {
+	if err := p.GiveUp(ctx, p.Words.Later); err != nil {
 		return err
 	}
 	return thread.End(model.ResultRetry, "the turn on %s waits: %s; comments are kept", p.About(), cause)
@@ -92,5 +94,5 @@ func (p *Attempt) GiveUp(ctx context.Context, next string) error {
 	for _, n := range p.Notes {
 		p.Marker.Reason += "\n" + n
 	}
-	return p.Edit(ctx, p.Subject.FailedText(next))
+	return p.Edit(ctx, p.Words.Failed(next))
 }

@@ -36,7 +36,7 @@ func (p *Attempt) Perform(ctx context.Context) error {
 	bring := p.receive
 	if p.Phase.RunsAgent() {
 		bring = p.produce
-		if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+		if err := p.Outside(ctx, p.next()); err != nil {
 			return err
 		}
 	}
@@ -51,7 +51,7 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		return err
 	}
 	if done.ending != nil {
-		if p.Subject.Flow() != "" { // the next attempt goes on in it
+		if p.Issue != nil { // the next attempt goes on in it
 			p.Marker.Session = cmp.Or(done.out.Session, p.Marker.Session)
 		}
 		return p.end(ctx, done.ending)
@@ -69,7 +69,7 @@ func (p *Attempt) Perform(ctx context.Context) error {
 // plan makes the record of finished work: the marker, and what is to be posted.
 func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o model.Outbox, err error) {
 	m, out := p.Marker, redact.Outcome(ctx, p.Thread, done.out)
-	if m.Planned, err = p.Subject.Trail(ctx, done.head); err != nil {
+	if m.Planned, err = p.trail(ctx, done.head); err != nil {
 		return m, o, err
 	}
 	Supersede(ctx, p, m.Planned) // in the marker, too
@@ -85,7 +85,9 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 	if p.Settings.Feedback.Resolve && m.Planned != p.Base() { // else nothing has changed that would settle them
 		o.Resolves = turn.Resolves(out, p.Feedback)
 	}
-	o.Draft, err = p.Subject.Draft(ctx, out, m.Planned)
+	if p.Issue != nil {
+		o.Draft, err = p.Flow.Draft(ctx, out, m.Planned)
+	}
 	return m, o, err
 }
 
@@ -97,7 +99,7 @@ func saveCheckpoint(ctx context.Context, p *Attempt, cause error) {
 
 // produce runs the agent in a clean checkout of the head and holds what it did against the rules.
 func (p *Attempt) produce(ctx context.Context) (done product, err error) {
-	if err := p.Subject.Restore(ctx, p.Base()); err != nil {
+	if err := p.restore(ctx, p.Base()); err != nil {
 		return done, err
 	}
 	if err := resume(ctx, p); err != nil {
@@ -139,14 +141,13 @@ func charge(p *Attempt, cost float64) {
 // anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
 func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
-	text := p.Subject.PlannedText(m)
-	if _, err := p.encode(text, m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
+	if _, err := p.encode(m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
 		o.Review = &model.PlannedReview{By: o.Review.By, Dropped: o.Review.Dropped + len(o.Review.Findings)}
 	}
-	if _, err := p.encode(text, m); err != nil { // better known before the push than after it
+	if _, err := p.encode(m); err != nil { // better known before the push than after it
 		turn.Cut(&o)
 	}
-	if _, err := p.encode(text, m); err != nil {
+	if _, err := p.encode(m); err != nil {
 		return p.end(ctx, p.Blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}
 	if err := p.Alive(); err != nil {
@@ -164,16 +165,18 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 		}
 		return ended
 	}
-	text = p.Subject.PlannedText(m) // which says where it is
 	if m.Planned != turn.Base(m) {
 		p.Applied("stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
 	p.Marker = m
-	return p.Edit(ctx, text)
+	return p.Edit(ctx, p.Words.Planned(m)) // which says where it is
 }
 
-// RestoreHead makes the checkout a clean one of the head.
-func (p *Attempt) RestoreHead(ctx context.Context, head string) error {
+// restore makes the checkout a clean one of the head.
+func (p *Attempt) restore(ctx context.Context, head string) error {
+	if p.Issue != nil && p.Tip == "" {
+		return p.Flow.BranchOff(ctx)
+	}
 	pull := p.Snap.Pull
 	err := checkout.Restore(ctx, p.Checkout, pull.HeadRef, pull.BaseRef, head)
 	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {

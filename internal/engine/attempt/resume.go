@@ -59,7 +59,7 @@ func resume(ctx context.Context, p *Attempt) error {
 func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, err error) {
 	base, known := cmp.Or(t.Kept.Base, p.Base()), history.FetchedTips(p.Checkout)
 	heard := func(key string) bool { return slices.Contains(p.Marker.Events, key) }
-	if p.Subject.Flow() == "" && !slices.ContainsFunc(t.Events, heard) {
+	if p.Issue == nil && !slices.ContainsFunc(t.Events, heard) {
 		return "the comments that it is about were changed or deleted", nil
 	}
 	if t.Kept.Bundled() && t.Kept.Bundle == "" {

@@ -26,7 +26,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 		return false, nil
 	}
 	kept := context.WithoutCancel(ctx)
-	base, err := d.Subject.ReviewBase(kept, head)
+	base, err := d.reviewBase(kept, head)
 	if err != nil || head == base { // nothing is proposed
 		return false, err
 	}
@@ -66,7 +66,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 
 // isReviewed reports whether a second agent looks at a result before it is proposed.
 func isReviewed(p *Attempt) bool {
-	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.Subject.Flow()), model.AskFeedback))
+	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.kind()), model.AskFeedback))
 }
 
 // unreviewed notes why nobody looks at a result. What is left of an earlier look is said anyway, but for what the author was
@@ -144,7 +144,7 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	if err := review.Check(findings); err != nil {
 		return work.Failing(&agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err})
 	}
-	base, err := p.Subject.ReviewBase(ctx, head)
+	base, err := p.reviewBase(ctx, head)
 	if err != nil {
 		return err
 	}

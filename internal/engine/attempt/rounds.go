@@ -172,7 +172,7 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 
 // tested runs the tests at the head, and then everything else that accepts it: if they fail, the agent gets another round.
 func (d *dialogue) tested(ctx context.Context, head string) (_ string, again bool, err error) {
-	output, slow, err := d.RequiredTests(ctx, d.Subject.Tested(d.Base()), head)
+	output, slow, err := d.RequiredTests(ctx, d.testBase(d.Base()), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = work.Failing(err)
 	}
@@ -257,7 +257,7 @@ func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again boo
 // of the head would publish, where that is known.
 func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *history.Published) (again bool, err error) {
 	from, known := cmp.Or(d.merging, d.Base()), history.FetchedTips(d.Checkout)
-	if d.Subject.Resumed() && d.merging == "" { // a checkpoint may hold some
+	if d.Issue != nil && d.Tip != "" && d.merging == "" { // a checkpoint may hold some
 		if from, err = history.ForkPoint(ctx, d.Checkout, history.FetchedBase(d.Checkout), head); err != nil {
 			return false, err
 		}
@@ -369,7 +369,10 @@ func (d *dialogue) mergeDefault(ctx context.Context, r *model.GitResult) error {
 
 // regression asks for another round where tests are missing.
 func (d *dialogue) regression(ctx context.Context, head string) (again bool, err error) {
-	said, err := d.Subject.Untested(ctx, head)
+	if d.Issue == nil {
+		return false, nil
+	}
+	said, err := d.Flow.Untested(ctx, head)
 	if err != nil || said == "" {
 		return false, err
 	}
@@ -382,7 +385,10 @@ func question(ctx context.Context, p *Attempt, head string) (turn.Ask, error) {
 		Kind: model.AskFeedback, Key: p.Marker.Key, Feedback: p.Feedback, State: p.State, Guidelines: guidelines(p),
 		Tests: p.Settings.RequiredTests(), Session: p.Marker.Session, Boundary: p.Random(), Resumed: p.TakenUp != "", Forbidden: forbidden(p),
 	}
-	return p.Subject.Question(ctx, head, a)
+	if p.Issue == nil {
+		return a, nil
+	}
+	return p.Flow.Question(ctx, head, a)
 }
 
 // forbidden lists the globs of forbid_paths, and workflows where the token cannot push them.

@@ -27,7 +27,7 @@ func tidied(d *dialogue, out model.Outcome) model.Outcome {
 
 // sift leaves of the answers what can be posted, and notes what was wrong with the rest.
 func sift(p *Attempt, out model.Outcome, head string) model.Outcome {
-	if p.Subject.Flow() != "" {
+	if p.Issue != nil {
 		return out
 	}
 	good, slips := turn.Good(out, p.Feedback, head != p.Base())
@@ -38,7 +38,7 @@ func sift(p *Attempt, out model.Outcome, head string) model.Outcome {
 // tooLong asks once for shorter answers where those of all rounds do not fit into the turn's record, without which nothing is
 // pushed.
 func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err error) {
-	if d.Subject.Flow() != "" {
+	if d.Issue != nil {
 		return false, nil
 	}
 	commits, err := history.List(ctx, d.Checkout, d.Base(), head)
@@ -47,7 +47,7 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 	}
 	m, o := d.Marker, turn.Outbox(d.all, d.Feedback, 0, commits, d.Notes)
 	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
-	if _, err := d.encode(d.Subject.PlannedText(m), m); err == nil {
+	if _, err := d.encode(m); err == nil {
 		return false, nil
 	}
 	d.Log.Info("answers_too_long", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "replies", len(d.all.ReviewReplies))
@@ -60,7 +60,7 @@ func unusable(d *dialogue, head string) (again bool, err error) {
 	if !d.slipped { // what is in there for want of a better place may find one
 		good.GeneralComment = d.all.GeneralComment
 	}
-	if d.Subject.Flow() != "" || head != d.Base() || !turn.Silent(good) || len(slips) == 0 && !d.slipped {
+	if d.Issue != nil || head != d.Base() || !turn.Silent(good) || len(slips) == 0 && !d.slipped {
 		return false, nil
 	}
 	d.all.ReviewReplies, d.all.FlakyTestReport = nil, nil

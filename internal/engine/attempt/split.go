@@ -32,7 +32,7 @@ func (p *Attempt) Deliver(ctx context.Context) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
 	}
-	if err := p.Outside(ctx, p.Subject.Next()); err != nil {
+	if err := p.Outside(ctx, p.next()); err != nil {
 		return err
 	}
 	if err := p.Open(ctx); err != nil {
@@ -130,7 +130,7 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	}
 	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, ""  // they were this phase's to deal with
-	h.Flow = p.Subject.Flow()
+	h.Flow = p.kind()
 	if p.Left != nil {
 		h.Outcome.Findings = p.Left.Findings
 	}
@@ -160,7 +160,7 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 // worth is the head of work without a result that is worth keeping, "" for none.
 func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
 	work, err := p.Gather(ctx)
-	if err != nil && p.Subject.Flow() != "" && err.Error() == e.Detail { // that is said already
+	if err != nil && p.Issue != nil && err.Error() == e.Detail { // that is said already
 		return ""
 	}
 	if err != nil {
@@ -213,20 +213,26 @@ func (p *Attempt) ExpectsHandoff() bool {
 func (p *Attempt) receive(ctx context.Context) (product, error) {
 	r := p.Memory.Received
 	p.Memory.Used, p.Marker.Handoff = true, r.Digest
-	if err := p.Subject.Restore(ctx, p.Subject.Start()); err != nil {
+	start := p.Base()
+	if p.Earlier != "" {
+		start = p.Snap.Pull.HeadSHA
+	}
+	if err := p.restore(ctx, start); err != nil {
 		return product{}, err
 	}
 	if r.Err != nil {
 		return product{ending: work.Failing(r.Err)}, nil
 	}
-	if err := p.Subject.BeginAt(ctx, r.Start); err != nil {
-		return product{}, err
+	if p.Issue != nil {
+		if err := p.Flow.BeginAt(ctx, r.Start); err != nil {
+			return product{}, err
+		}
 	}
 	done, err := takeIn(ctx, p, r.Handoff)
 	if errors.As(err, &done.ending) {
 		withheld := slices.Contains([]string{model.ReasonForbidden, model.ReasonSecret}, done.ending.Block.Reason) // it must not be pushed
-		if withheld && p.Admitted == "" && p.Subject.Flow() != "" {
-			p.Subject.NotKept(errors.New(done.ending.Detail))
+		if withheld && p.Admitted == "" && p.Issue != nil {
+			p.Unkept = done.ending.Detail
 		}
 		return done, nil
 	}
@@ -248,15 +254,19 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 			return done, err
 		}
 		done.head, p.Admitted = h.Head, h.Head
-		if err := p.Subject.ReceiveCommits(ctx, h); err != nil {
+	}
+	if p.Issue != nil && h.Commits() {
+		if err := p.Flow.ReceiveCommits(ctx, h); err != nil {
 			return done, err
 		}
 	}
 	if e := endingOf(p, h); e != nil {
 		return done, e
 	}
-	if err := p.Subject.Valid(ctx, h); err != nil {
-		return done, err
+	if p.Issue != nil {
+		if err := p.Flow.Valid(ctx, h); err != nil {
+			return done, err
+		}
 	}
 	done.out = sift(p, h.Outcome, done.head)
 	return done, takeReview(ctx, p, h.Outcome.Findings, done.head)

@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/transport"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -26,10 +26,11 @@ func StagedAt(number int, m model.TurnMarker) string { return cmp.Or(m.Stage, st
 // stage brings the planned commits to safety: to the private ref of the turn, else to a checkpoint's branch, which the
 // marker then names. The next run finds them at either and needs no agent.
 func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
-	earlier := m.Stage
+	earlier, ref := m.Stage, stageRef(p.Event.Number, m.Key)
 	err := error(nil)
 	if earlier == "" {
-		if err = stageHidden(ctx, p, stageRef(p.Event.Number, m.Key), m); err == nil {
+		if err = stageHidden(ctx, p, ref, m); err == nil { // it may be left over from what the branch has
+			p.Inherited = slices.DeleteFunc(p.Inherited, func(left git.Ref) bool { return left.Name == ref })
 			return nil
 		}
 		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
@@ -71,34 +72,4 @@ func stageHidden(ctx context.Context, p *Attempt, ref string, m *model.TurnMarke
 		return nil
 	}
 	return err
-}
-
-// Published notes that the branch has the planned commits, though this run has no answer that says so: what held them until then
-// may be there still, where the server takes one ref in a push or the answer was lost, and is deleted with what is left over.
-func Published(p *Attempt) {
-	if p.Marker.Stage == "" && p.Marker.Planned != p.Base() {
-		p.Inherited = append(p.Inherited, git.Ref{Name: stageRef(p.Event.Number, p.Marker.Key)})
-	}
-}
-
-// Publish moves a branch from where it was to the planned commits, and deletes what held them until then. done is false without an error
-// where the next look at the branch has to tell; *git.ErrRejected says that the server refused.
-func Publish(ctx context.Context, p *Attempt, branch, start string) (done bool, err error) {
-	if err := p.Alive(); err != nil {
-		return false, err
-	}
-	move := transport.Update{Branch: branch, Start: start, SHA: p.Marker.Planned, Stage: stageRef(p.Event.Number, p.Marker.Key), Drop: p.Droppable()}
-	if at := p.Marker.Stage; at != "" {
-		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: at, SHA: p.Marker.Planned}) // what somebody else added there stays
-	}
-	push := model.Effect{Kind: "push", Target: branch, Token: journal.Token("push", p.Marker.Key)}
-	switch _, err = p.Apply(ctx, effect.Push(effect.Move{Update: move, As: push})); {
-	case err == nil:
-		p.Saved()
-		p.Say(model.Saying{Where: "push to " + branch, Text: work.PushedText(p.Base(), p.Marker.Planned, p.Commits)})
-	case git.Unsure(err):
-		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
-		return false, nil
-	}
-	return err == nil, err
 }

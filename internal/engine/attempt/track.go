@@ -33,6 +33,3 @@ func Track(ctx context.Context, p *thread.Thread, issue int, flow string) error 
 	}
 	return err
 }
-
-// MaxLandings bounds how often a turn is brought onto a head that somebody moved meanwhile.
-const MaxLandings = 3

@@ -50,7 +50,7 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
 	p.Feedback = feedbackOf(p, t.Marker.Events)
 	p.Marker.Phase, p.Marker.Outbox, p.Marker.Reason = model.PhaseFailed, nil, "the pull request was merged in the meantime"
-	err := p.Edit(ctx, p.FailedText(next))
+	err := p.Edit(ctx, p.Words.Failed(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
 	return err
 }
@@ -68,7 +68,7 @@ func (p *Pull) Cancelled(ctx context.Context, cause error) error {
 	p.Marker.Kept, p.Marker.Reason = k, cutOff
 	say := p.GiveUpClaim
 	if k.Branch == "" {
-		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.FailedText(next)) }
+		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.Words.Failed(next)) }
 	}
 	if err := say(ctx, turn.Interrupted); err != nil {
 		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)

@@ -1,9 +1,7 @@
 package feedback
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -12,63 +10,22 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// land brings the planned commits onto the branch. It says false when the branch moved and the turn has to be brought
-// onto its new head first; the marker then says how far it is.
-func land(ctx context.Context, p *Pull) (landed bool, err error) {
+// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+func (p *Pull) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
-		return false, err
+		return "", err
 	}
-	if err := stillOurs(ctx, p); err != nil {
-		return false, err
-	}
-	head := p.Snap.Pull.HeadSHA
-	if p.Marker.Moved != "" && p.Marker.Planned == p.Base() { // nothing to push, so that it fits anywhere
-		p.Marker.Onto, p.Marker.Planned = head, head
-	}
-	planned := p.Marker.Planned
-	if planned == p.Base() || head == planned {
-		return unmoved(ctx, p, head)
-	}
-	if head == p.Base() {
-		return publish(ctx, p)
-	}
-	done, err := p.Relation(ctx, planned, head)
-	if err != nil {
-		return false, err
-	}
-	if done == model.Ahead { // published by a run that died, and somebody went on from there
-		attempt.Published(p.Attempt)
-		return true, nil
-	}
-	return false, rebase(ctx, p, head)
+	return p.Snap.Pull.HeadSHA, stillOurs(ctx, p)
 }
 
-// unmoved is for a turn that has nothing to push, or whose push is done: only a rewrite stands in the way of its answers.
-func unmoved(ctx context.Context, p *Pull, head string) (bool, error) {
-	relation, err := p.Relation(ctx, p.Marker.Planned, head)
-	if err != nil {
-		return false, err
-	}
-	switch lineage.Decide(relation) {
-	case lineage.Block:
-		return false, p.Block(ctx, thread.Rewritten(p.Marker.Planned, head, model.GuardRemote), "")
-	case lineage.Resolve:
-		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(p.Marker.Planned))
-	}
-	attempt.Published(p.Attempt)
-	return true, nil
-}
-
-// stillOurs holds a fresh snapshot against all that may have changed while the agent was at work.
+// stillOurs ends a run whose turn is no longer its own to finish.
 func stillOurs(ctx context.Context, p *Pull) error {
 	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	g, unmet := model.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
@@ -99,29 +56,32 @@ func abandon(ctx context.Context, p *Pull, why, until string) error {
 	return thread.End(model.ResultNothing, "%s", why)
 }
 
-// publish moves the branch from the start head to the planned one and deletes the stage in the same push.
-func publish(ctx context.Context, p *Pull) (bool, error) {
-	if err := p.Open(ctx); err != nil {
-		return false, err
-	}
-	if here, err := attempt.Unstage(ctx, p.Attempt); err != nil || !here {
-		return err == nil, err
-	}
-	landed, err := attempt.Publish(ctx, p.Attempt, p.Snap.Pull.HeadRef, p.Base())
-	if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) {
-		return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, rejected.Error())
-	}
-	return landed, err
+// Refused blocks a pull request whose server does not take the commits.
+func (p *Pull) Refused(ctx context.Context, why *git.ErrRejected) error {
+	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, why.Error())
 }
 
-// restart sends the turn back to the agent on this head, since what is planned does not fit there as it is.
-func restart(ctx context.Context, p *Pull, head string) error {
+// Rewritten blocks a pull request whose head lost the commit that the turn sits on.
+func (p *Pull) Rewritten(ctx context.Context, head string) error {
+	return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
+}
+
+// Stuck ends a run whose turn did not land in so many looks.
+func (p *Pull) Stuck(ctx context.Context) error {
+	if p.Snap.Pull.HeadSHA == p.Base() {
+		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
+	}
+	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
+}
+
+// Unfit sends the turn back to the agent on this head, since what is planned does not fit there as it is.
+func (p *Pull) Unfit(ctx context.Context, head string) error {
 	p.Marker.Tries = append(p.Marker.Tries, model.Try{
 		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: p.KeepAside(ctx, p.Marker.Planned),
 	})
 	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
 	p.Marker.Outbox, p.Marker.Moved, p.Commits = nil, "", nil
-	if err := p.Edit(ctx, p.ClaimText()); err != nil {
+	if err := p.Edit(ctx, p.Words.Claim()); err != nil {
 		return err
 	}
 	if !p.Phase.RunsAgent() {
@@ -130,60 +90,17 @@ func restart(ctx context.Context, p *Pull, head string) error {
 	return nil
 }
 
-// errAnew ends a turn whose commits were published, and are not on the head that an operator has accepted: its feedback is another turn's.
-var errAnew = errors.New("the turn begins again")
-
-// rebase replays the turn's own commits on a head that somebody fast-forwarded meanwhile. Only a conflict costs another
-// round of the agent.
-func rebase(ctx context.Context, p *Pull, head string) error {
-	relation, err := p.Relation(ctx, cmp.Or(p.Marker.Moved, p.Base()), head)
-	if err != nil {
-		return err
-	}
-	switch lineage.Decide(relation) {
-	case lineage.Block:
-		return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
-	case lineage.Resolve:
-		return thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(p.Base()))
-	}
-	if err := p.Open(ctx); err != nil {
-		return err
-	}
-	here, err := attempt.Unstage(ctx, p.Attempt)
-	if err == nil && !here && p.Marker.Moved != "" {
-		err = errors.Join(errAnew, p.Remove(ctx, p.ClaimID, attempt.TurnToken(p.Marker.Key)))
-	}
-	if err != nil || !here {
-		return err
-	}
-	if err := checkout.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head); err != nil {
-		var moved *git.ErrHeadMoved
-		if errors.As(err, &moved) {
-			return nil // the next look sees the newer head
-		}
-		return err
-	}
-	if !attempt.Retests(p.Attempt) {
-		return restart(ctx, p, head)
-	}
-	fits, err := attempt.RebaseOnto(ctx, p.Attempt, head)
-	if err == nil && !fits {
-		return restart(ctx, p, head)
-	}
-	return err
-}
-
-// answer posts what the outbox still owes, then the receipt.
-func answer(ctx context.Context, p *Pull) error {
+// Answer posts what the outbox still owes, then the receipt.
+func (p *Pull) Answer(ctx context.Context, _ bool) (again bool, err error) {
 	o := *p.Marker.Outbox
 	answers, tokens, err := replies(ctx, p, o.Replies)
 	if err != nil {
-		return err
+		return false, err
 	}
 	o.Notes = append(slices.Clone(o.Notes), resolve(ctx, p, answers)...)
 	note, err := postReview(ctx, p) // as late as can be: GitHub has shown the commits by then
 	if err != nil {
-		return err
+		return false, err
 	}
 	if note != "" {
 		o.Notes = append(o.Notes, note)
@@ -193,7 +110,7 @@ func answer(ctx context.Context, p *Pull) error {
 	if o.Flaky != nil {
 		mark, err := incident(ctx, p, o)
 		if err != nil {
-			return err
+			return false, err
 		}
 		p.Marker.Flaky = mark
 	}
@@ -204,12 +121,12 @@ func answer(ctx context.Context, p *Pull) error {
 	p.Marker = turn.Carry(p.Marker, p.State, p.Snap.Failures) // behind the text, which is of this turn's own answers
 	if err := p.Edit(ctx, text); err != nil {
 		p.Marker = planned
-		return err
+		return false, err
 	}
 	p.Report.HeadSHA = p.Marker.Head
 	attempt.ReplaceTranscript(ctx, p.Attempt, before)
 	p.Unsave(ctx)
-	return nil
+	return false, nil
 }
 
 // replies posts the replies of a turn. It gives the answers to all of its feedback, and the tokens of what is posted.
@@ -243,7 +160,7 @@ func reply(ctx context.Context, p *Pull, r model.ReviewReply) (turn.Answer, erro
 		p.Applied("reply", strconv.FormatInt(r.ReviewCommentID, 10), token, effect.Present)
 		return turn.Answer{ReplyURL: url}, nil
 	}
-	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: traceOf(p)})
+	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: p.Trace()})
 	if err != nil {
 		return turn.Answer{}, err
 	}

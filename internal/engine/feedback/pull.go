@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -20,7 +21,13 @@ type Pull struct{ *attempt.Attempt }
 // NewPull is the pull request that a thread is about.
 func NewPull(t *thread.Thread) *Pull {
 	p := &Pull{Attempt: &attempt.Attempt{Work: &work.Work{Thread: t}}}
-	p.Subject, p.Work.Subject = p, p
+	p.Subject, p.Words = p, attempt.Words{
+		Kind: journal.KindTurn, Marker: func(m model.TurnMarker) any { return journal.Packed(m) },
+		Claim:   func() string { return turn.ClaimText(p.Snap.Pull, p.Feedback, p.Marker) },
+		Planned: func(m model.TurnMarker) string { return turn.PlannedText(p.Snap.Pull, p.Feedback, m) },
+		Failed:  func(next string) string { return turn.FailedText(p.Snap.Pull, p.Feedback, p.Marker, next) },
+		Again:   turn.Retry, Later: turn.Later,
+	}
 	return p
 }
 

@@ -93,7 +93,7 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 	}
 	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
 	p.Marker.Tries = turn.Past(m.Tries, replaced(p))
-	if err := carry(ctx, p); errors.Is(err, errAnew) {
+	if err := carry(ctx, p); errors.Is(err, attempt.ErrAnew) {
 		return true, nil
 	} else if err != nil {
 		p.Release(ctx, err)
@@ -116,7 +116,7 @@ func carry(ctx context.Context, p *Pull) error {
 	if err := attempt.Clear(ctx, p.Attempt, superseded); err != nil {
 		return err
 	}
-	return finish(ctx, p)
+	return p.Finish(ctx)
 }
 
 // replaced are the claims whose place the turn at hand takes.
@@ -126,26 +126,4 @@ func replaced(p *Pull) []model.Posted[model.TurnMarker] {
 		same := m.Key == p.Marker.Key && m.Phase != model.PhaseDone
 		return t.CommentID == p.ClaimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.Answered(m))
 	})
-}
-
-// finish brings a claimed turn to its receipt, from wherever it stands.
-func finish(ctx context.Context, p *Pull) error {
-	for range attempt.MaxLandings {
-		if p.Marker.Phase == model.PhaseStarted {
-			if err := p.Perform(ctx); err != nil {
-				return err
-			}
-		}
-		landed, err := land(ctx, p)
-		if err != nil {
-			return err
-		}
-		if landed {
-			return answer(ctx, p)
-		}
-	}
-	if p.Snap.Pull.HeadSHA == p.Base() {
-		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
-	}
-	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
 }

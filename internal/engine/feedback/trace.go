@@ -2,39 +2,17 @@ package feedback
 
 import (
 	"context"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/git/checkout"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// traceOf is what the turn at hand leaves beside its receipt.
-func traceOf(p *Pull) model.AnswerMarker {
-	m := p.Marker
-	return model.AnswerMarker{Repo: m.Repo, Number: m.Number, Key: m.Key, Events: m.Events, Start: m.Start, Head: m.Planned, Since: m.Since, Seen: m.Seen, Session: m.Session}
-}
-
-// Trail has the last commit of the turn at hand say which turn it is of, and gives the head that it is then.
-func (p *Pull) Trail(ctx context.Context, head string) (string, error) {
-	if head == p.Base() {
-		return head, nil
-	}
-	done, err := checkout.Reword(ctx, p.Checkout, p.Base(), head, history.FetchedTips(p.Checkout), func(message string) string { return p.Codec.Trail(message, traceOf(p)) })
-	if err == nil {
-		err = checkout.Follow(ctx, p.Checkout, done)
-	}
-	return done.Head, err
-}
-
 // restoreReceipts writes the receipts of turns that lost theirs, each once, so that nothing is done twice.
 func (d *due) restoreReceipts(ctx context.Context) error {
 	p := d.p
-	p.Due(model.DueReplies, time.Time{})
 	if len(p.Lost) == 0 {
 		return nil
 	}

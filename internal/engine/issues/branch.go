@@ -47,11 +47,11 @@ func place(ctx context.Context, p *Issue) error {
 		return p.Withdraw(ctx, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
 	}
 	last := w.marker.Tip
-	if w.tip = p.Snap.Branch.SHA; w.tip != "" {
+	if p.Tip = p.Snap.Branch.SHA; p.Tip != "" {
 		if err := guardCheckpoint(ctx, p, last); err != nil {
 			return err
 		}
-		p.Marker.Start, w.marker.Tip = w.tip, w.tip
+		p.Marker.Start, w.marker.Tip = p.Tip, p.Tip
 	}
 	return nil
 }
@@ -94,10 +94,10 @@ func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string)
 // says that what is there now is right.
 func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 	w := p.progress
-	if last == "" || last == w.tip {
+	if last == "" || last == p.Tip {
 		return nil
 	}
-	relation, err := p.Relation(ctx, last, w.tip)
+	relation, err := p.Relation(ctx, last, p.Tip)
 	if err != nil {
 		return err
 	}
@@ -105,12 +105,12 @@ func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 		return nil
 	}
 	if w.retried {
-		p.Note(fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(w.tip)))
+		p.Note(fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(p.Tip)))
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.
 	p.Marker.Events, p.Marker.Since, p.Marker.Seen = nil, p.State.Settled.At, p.State.Settled.ID
-	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s moved from %s to %s, which does not descend from it", w.marker.Branch, last, w.tip))
+	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s moved from %s to %s, which does not descend from it", w.marker.Branch, last, p.Tip))
 }
 
 // isTaken says that a name is somebody else's: there is such a branch, or there was a pull request from one.

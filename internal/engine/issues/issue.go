@@ -27,12 +27,6 @@ type progress struct {
 	marker model.IssueMarker
 	// fresh says that the attempt begins on a branch that nobody has yet.
 	fresh bool
-	// staged says that the branch has the plan, or an earlier run says so, and that its stage may be there still.
-	staged bool
-	// tip is what the server has on the branch, as far as we know; "" for nothing.
-	tip string
-	// unkept is why what was done is kept nowhere, where it must not be pushed or cannot be committed.
-	unkept string
 	// lost is why the work could not be pushed to the branch.
 	lost error
 	// refused are names that the server takes no branch of.
@@ -51,13 +45,13 @@ type Issue struct {
 // NewIssue is the issue that a thread is about.
 func NewIssue(t *thread.Thread) *Issue {
 	p := &Issue{Attempt: &attempt.Attempt{Work: &work.Work{Thread: t}}}
-	p.Subject, p.Work.Subject = p, p
+	p.Subject, p.Flow, p.Words, p.Keep = p, p, words(p), p.keep
 	return p
 }
 
 // undertakes makes an attempt the one at hand, whose branch the pull request to come is from.
 func undertakes(p *Issue, w *progress) {
-	p.progress = w
+	p.progress, p.Issue = w, &w.marker
 	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = w.marker.Branch, p.Marker.Start }
 }
 
@@ -287,12 +281,12 @@ func undertake(p *Issue, step flow.Step) {
 		last = step.From.Marker
 	}
 	if step.Act == flow.Finish {
-		w.marker, w.staged = last, last.Waits()
+		w.marker = last
 		w.marker.Waiting = ""
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
 		p.Marker = p.Sign(last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
-		if w.staged { // the stop stays, and tells what the work cost
+		if last.Waits() { // the stop stays, and tells what the work cost
 			p.Marker.CostUSD = 0
 		}
 		return
@@ -386,7 +380,7 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 		}
 		return wait(ctx, p, model.ReasonAttempts, fmt.Sprintf("%d attempts failed; the last one: %s", turn.MaxAttempts, cause))
 	}
-	return finish(ctx, p)
+	return p.Finish(ctx)
 }
 
 // lookAgain ends an attempt that waits for a person, unless somebody has said something while its agent was at work: the

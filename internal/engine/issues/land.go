@@ -14,8 +14,6 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/lineage"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -23,81 +21,43 @@ import (
 // pullToken names the opening of the pull request that an attempt leads to.
 func pullToken(key string) string { return journal.Token("pull_request", key) }
 
-// finish brings a claimed attempt to its receipt, from wherever it stands. Comments that arrive while the agent is at
-// work are taken up before the pull request is opened, in so many rounds and as far as the budget goes; later ones are redirected
-// to it.
-func finish(ctx context.Context, p *Issue) error {
-	for round := 1; ; round++ {
-		if p.Marker.Phase == model.PhaseStarted {
-			if err := p.Perform(ctx); err != nil {
-				return err
-			}
-		}
-		there, err := land(ctx, p)
-		if err != nil {
-			return err
-		}
-		if !there {
-			if round >= attempt.MaxLandings && p.progress.tip == "" {
-				return nameless(ctx, p, "the server did not create branch "+p.progress.marker.Branch)
-			}
-			if round >= attempt.MaxLandings {
-				return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", p.progress.marker.Branch, p.Event.Number)
-			}
-			continue
-		}
-		more, err := arrived(ctx, p)
-		if err != nil {
-			return err
-		}
-		spent, affordable := oneMore(p)
-		if len(more) == 0 || round >= attempt.MaxLandings || !affordable {
-			return openPull(ctx, p)
-		}
-		if !p.Phase.RunsAgent() {
-			return leaveToAgent(ctx, p, more)
-		}
-		p.Marker.Spent = &spent
-		if err := takeUp(ctx, p, more); err != nil {
-			return err
-		}
-	}
-}
-
-// land brings the planned commits onto the branch. It says false when they have to be looked at again first; the
-// marker then says how far they are.
-func land(ctx context.Context, p *Issue) (there bool, err error) {
-	if err := p.Read(ctx); err != nil {
-		return false, issueGone(ctx, p, err)
-	}
-	if err := stillWanted(ctx, p); err != nil {
-		return false, err
-	}
-	w, planned := p.progress, p.Marker.Planned
-	w.tip = p.Snap.Branch.SHA
-	if w.tip == planned {
-		w.staged = w.staged || planned != p.Base()
-		return true, nil
-	}
-	if w.tip == "" || w.tip == p.Base() && w.marker.Tip != "" {
-		return publish(ctx, p)
-	}
-	relation, err := p.Relation(ctx, w.tip, planned)
+// answer opens the pull request. Comments that arrive while the agent is at work are taken up before, in so many rounds and as far as
+// the budget goes; later ones are redirected to it.
+func (p *Issue) Answer(ctx context.Context, last bool) (again bool, err error) {
+	more, err := arrived(ctx, p)
 	if err != nil {
 		return false, err
 	}
+	spent, affordable := oneMore(p)
 	switch {
-	case relation == model.Behind: // published by a run that died, and somebody went on from there
-		w.staged = true
-		return true, nil
-	case relation == model.Unknown:
-		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(planned), markdown.Short(w.tip))
-	case w.marker.Tip == "": // nothing of ours was ever there
-		return false, rename(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", w.marker.Branch))
-	case relation == model.Ahead:
-		return publish(ctx, p)
+	case len(more) == 0 || last || !affordable:
+		return false, openPull(ctx, p)
+	case !p.Phase.RunsAgent():
+		return false, leaveToAgent(ctx, p, more)
 	}
-	return false, rebase(ctx, p)
+	p.Marker.Spent = &spent
+	return true, takeUp(ctx, p, more)
+}
+
+// Stuck ends a run whose commits did not land in so many looks.
+func (p *Issue) Stuck(ctx context.Context) error {
+	w := p.progress
+	if p.Tip == "" {
+		return nameless(ctx, p, "the server did not create branch "+w.marker.Branch)
+	}
+	return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", w.marker.Branch, p.Event.Number)
+}
+
+// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+func (p *Issue) Look(ctx context.Context) (head string, err error) {
+	if err := p.Read(ctx); err != nil {
+		return "", issueGone(ctx, p, err)
+	}
+	if err := stillWanted(ctx, p); err != nil {
+		return "", err
+	}
+	p.Tip = p.Snap.Branch.SHA
+	return p.Tip, nil
 }
 
 // Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
@@ -134,7 +94,7 @@ func issueGone(ctx context.Context, p *Issue, cause error) error {
 	return thread.End(model.ResultFailed, "issue %d is gone: %s; %s", p.Event.Number, cause, where)
 }
 
-// stillWanted holds a fresh snapshot against all that may have changed while the agent was at work.
+// stillWanted ends a run whose work has no place any more.
 func stillWanted(ctx context.Context, p *Issue) error {
 	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, nil, thread.Everybody))
@@ -156,50 +116,21 @@ func stillWanted(ctx context.Context, p *Issue) error {
 // issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
 // opened that nobody wants.
 func issueClosed(ctx context.Context, p *Issue) error {
-	if err := p.Open(ctx); err != nil {
-		return err
-	}
-	p.progress.tip = p.Snap.Branch.SHA
-	if here, err := fetched(ctx, p); err != nil || !here {
+	p.Tip = p.Snap.Branch.SHA
+	if here, err := p.Unstage(ctx); err != nil || !here {
 		return err
 	}
 	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
 	return wait(ctx, p, model.ReasonClosed, "")
 }
 
-// fetched makes sure of the planned commits: where a run that died recorded them, they are on the stage only. The branch may have
-// moved on since.
-func fetched(ctx context.Context, p *Issue) (bool, error) {
-	if len(p.Commits) > 0 {
-		return true, nil
-	}
-	if err := p.Restore(ctx, p.progress.tip); err != nil {
-		return false, err
-	}
-	return attempt.Unstage(ctx, p.Attempt)
-}
-
-// publishIssue moves the branch to the planned head and deletes what the work was kept under until then.
-func publish(ctx context.Context, p *Issue) (bool, error) {
-	if err := p.Open(ctx); err != nil {
-		return false, err
-	}
-	if here, err := fetched(ctx, p); err != nil || !here {
-		return false, err
-	}
-	w, rejected := p.progress, (*git.ErrRejected)(nil)
-	there, err := attempt.Publish(ctx, p.Attempt, w.marker.Branch, w.tip)
-	switch {
-	case there:
-		w.tip = p.Marker.Planned
-		return true, nil
-	case !errors.As(err, &rejected):
-		return false, err
-	case rejected.Reason == git.Name:
-		return false, anotherName(ctx, p, rejected)
+// Refused is for a push that the server did not take.
+func (p *Issue) Refused(ctx context.Context, why *git.ErrRejected) error {
+	if why.Reason == git.Name {
+		return anotherName(ctx, p, why)
 	}
 	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
-	return false, wait(ctx, p, model.ReasonPush, rejected.Error())
+	return wait(ctx, p, model.ReasonPush, why.Error())
 }
 
 // anotherName tries one more name for a branch that cannot be created: one below it may be in the way. If that does not help, one above it
@@ -208,7 +139,7 @@ func anotherName(ctx context.Context, p *Issue, why *git.ErrRejected) error {
 	w := p.progress
 	said := fmt.Sprintf("branch %s could not be created: %s", w.marker.Branch, why.Message)
 	if w.refused = append(w.refused, w.marker.Branch); len(w.refused) == 1 {
-		return rename(ctx, p, said)
+		return another(ctx, p, said)
 	}
 	w.marker.Branch = w.refused[0]
 	return nameless(ctx, p, said)
@@ -220,47 +151,42 @@ func nameless(ctx context.Context, p *Issue, why string) error {
 	return wait(ctx, p, model.ReasonBranch, why)
 }
 
-// rename gives the work another branch, and notes why.
-func rename(ctx context.Context, p *Issue, why string) error {
+// Rename leaves a branch to whoever made it.
+func (p *Issue) Rename(ctx context.Context) error {
+	return another(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", p.progress.marker.Branch))
+}
+
+// another gives the work another branch, and notes why.
+func another(ctx context.Context, p *Issue, why string) error {
 	if err := choose(ctx, p); err != nil {
 		return err
 	}
 	o := *p.Marker.Outbox
 	o.Notes = append(slices.Clone(o.Notes), why)
 	p.Marker.Outbox = &o
-	return p.Edit(ctx, flow.PlannedText(*p.Snap.Issue(), p.markerOf(p.Marker)))
+	return p.Edit(ctx, p.Words.Planned(p.Marker))
 }
 
-// rebaseIssue replays the planned commits on what somebody pushed to the branch meanwhile.
-func rebase(ctx context.Context, p *Issue) error {
-	head := p.progress.tip
-	relation, err := p.Relation(ctx, p.Base(), head)
-	if err != nil {
+// Rewritten is for commits whose base the branch has lost.
+func (p *Issue) Rewritten(ctx context.Context, _ string) error {
+	if here, err := p.Unstage(ctx); err != nil || !here {
 		return err
 	}
-	if err := p.Open(ctx); err != nil {
-		return err
+	return conflicts(ctx, p)
+}
+
+// Unfit is for commits that do not fit on a head as they are, or whose tests cannot run here again.
+func (p *Issue) Unfit(ctx context.Context, head string) error {
+	if !attempt.Retests(p.Attempt) {
+		return untried(ctx, p, head)
 	}
-	if here, err := fetched(ctx, p); err != nil || !here {
-		return err
-	}
-	fits := false
-	if lineage.Decide(relation) == lineage.Pass {
-		if !attempt.Retests(p.Attempt) {
-			return untried(ctx, p, head)
-		}
-		if err := p.Restore(ctx, head); err != nil {
-			return err
-		}
-		if fits, err = attempt.RebaseOnto(ctx, p.Attempt, head); err != nil {
-			return err
-		}
-	}
-	if !fits {
-		p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
-		return wait(ctx, p, model.ReasonConflict, "")
-	}
-	return nil
+	return conflicts(ctx, p)
+}
+
+// conflicts has finished work wait for a person.
+func conflicts(ctx context.Context, p *Issue) error {
+	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
+	return wait(ctx, p, model.ReasonConflict, "")
 }
 
 // arrived are the comments that came while the agent was at work. Whose right is not known is asked about.
@@ -282,13 +208,13 @@ func arrived(ctx context.Context, p *Issue) ([]model.Comment, error) {
 // takeUp sends the attempt back to the agent with the comments that arrived meanwhile, from the branch as it is now.
 func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	now, later := turn.Batch(more, p.Policy)
-	beginAgain(p, p.progress.tip)
+	beginAgain(p, p.Tip)
 	m := &p.Marker
 	m.Events = append(m.Events, turn.Keys(p.Event.Number, now)...)
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	return p.Edit(ctx, p.ClaimText())
+	return p.Edit(ctx, p.Words.Claim())
 }
 
 // openPull finds the pull request of the branch, or opens it, and says so on both sides.
@@ -322,20 +248,6 @@ func openPull(ctx context.Context, p *Issue) error {
 	}
 	p.Report.HeadSHA = p.Marker.Head
 	p.Unsave(ctx)
-	return unstaged(ctx, p)
-}
-
-// unstaged removes the stage of a plan that was published by a run before this one. It is a courtesy.
-func unstaged(ctx context.Context, p *Issue) error {
-	if !p.progress.staged {
-		return nil
-	}
-	if err := p.Open(ctx); err != nil {
-		return err
-	}
-	if _, err := p.Apply(ctx, effect.Forget(git.Ref{Name: attempt.StagedAt(p.Event.Number, p.Marker)})); err != nil {
-		p.Log.Warn("stage_not_removed", "issue_number", p.Event.Number, "turn_key", p.Marker.Key, "error", err)
-	}
 	return nil
 }
 

@@ -23,15 +23,15 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// branchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
-func branchOff(ctx context.Context, p *Issue) error {
+// BranchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
+func (p *Issue) BranchOff(ctx context.Context) error {
 	w := p.progress
 	head, err := checkout.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 		if now := p.Snap.DefaultBranch; w.marker.Base != now {
 			p.Note(fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
 			w.marker.Base = now
-			return branchOff(ctx, p)
+			return p.BranchOff(ctx)
 		}
 		return attempt.Unplaced(ctx, p.Attempt, fmt.Errorf("%w; the base branch was deleted", err))
 	}
@@ -90,7 +90,7 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 		return "", nil, err
 	}
 	document := p.progress.marker.Flow.Document()
-	there := p.progress.tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
+	there := p.Tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
@@ -162,7 +162,7 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
 	head, made, err := checkout.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
-	if err == nil && !made && p.progress.tip == "" {
+	if err == nil && !made && p.Tip == "" {
 		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}
 	return head, err

@@ -83,7 +83,7 @@ func fitting(ctx context.Context, p *Issue) error {
 // branch that keeps what was done so far.
 func (p *Issue) BeginAt(ctx context.Context, start string) error {
 	w := p.progress
-	name, tip := w.marker.Branch, w.tip
+	name, tip := w.marker.Branch, p.Tip
 	if tip == "" {
 		name, tip = w.marker.Base, history.FetchedBase(p.Checkout)
 	}
@@ -102,7 +102,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	w := &p.progress.marker
 	// As in Accept: what an earlier attempt left is ready once somebody says so.
-	ready := p.progress.tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
+	ready := p.Tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
 		return p.Blocked(wrong.Reason, wrong.Error())
@@ -185,8 +185,8 @@ func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 // said meanwhile is taken up there, before the pull request is opened.
 func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	w := p.progress
-	beginAgain(p, w.tip)
-	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: w.tip}
+	beginAgain(p, p.Tip)
+	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: p.Tip}
 	if err := p.GiveUpClaim(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}

@@ -94,10 +94,10 @@ func whyEmpty(p *Issue, detail string) string {
 	switch w := p.progress; {
 	case w.lost != nil:
 		return "The work could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
-	case w.unkept != "" && w.unkept == detail:
+	case p.Unkept != "" && p.Unkept == detail:
 		return "The work must not be pushed, so it was not kept."
-	case w.unkept != "":
-		return "The work could not be kept: " + markdown.Inline(w.unkept) + "."
+	case p.Unkept != "":
+		return "The work could not be kept: " + markdown.Inline(p.Unkept) + "."
 	}
 	return ""
 }
@@ -165,15 +165,15 @@ func (p *Issue) Cancelled(ctx context.Context, _ error) error {
 func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 	w := p.progress
 	names := []string{w.marker.Branch}
-	if w.tip == "" && w.marker.Tip == "" {
+	if p.Tip == "" && w.marker.Tip == "" {
 		for nth := 2; nth <= 5; nth++ {
 			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth))
 		}
 	}
 	for _, name := range names {
-		w.lost = p.Push(ctx, name, w.tip, head, p.Droppable()...)
+		w.lost = p.Push(ctx, name, p.Tip, head, p.Droppable()...)
 		if p.Arrived(ctx, w.lost, "refs/heads/"+name, head) {
-			w.lost, w.tip, w.marker.Branch, w.marker.Tip = nil, head, name, head
+			w.lost, p.Tip, w.marker.Branch, w.marker.Tip = nil, head, name, head
 			p.Checkpointed(name, head)
 			return model.Kept{Branch: name, SHA: head, Base: p.Base()}
 		}

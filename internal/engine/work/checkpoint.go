@@ -44,10 +44,15 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 		return model.Kept{}
 	}
 	work := gathered(ctx, w)
-	if work.Hidden {
+	switch {
+	case work.Hidden:
 		return hide(ctx, w, work.Head)
+	case w.Keep != nil:
+		return w.Keep(ctx, work)
+	case work.Head == "":
+		return model.Kept{}
 	}
-	return w.Subject.Keep(ctx, work)
+	return w.KeepApart(ctx, work.Head)
 }
 
 // KeepApart is KeepAside, but work that no push gets through is left on the runner.
@@ -129,7 +134,11 @@ func gathered(ctx context.Context, w *Work) Held {
 func (w *Work) unkept(err error) {
 	w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 	w.Spare()
-	w.Subject.NotKept(err)
+	if w.Issue != nil {
+		w.Unkept = err.Error()
+		return
+	}
+	w.Note("the agent's work could not be kept: " + err.Error())
 }
 
 // CheckpointBranch is a branch of its own for work that stopped half-way.

@@ -75,10 +75,11 @@ func tellTaken(w *Work, taken []string) {
 	w.Notes[at] = takenOut + strings.Join(slices.Compact(all), ", ")
 }
 
-// closedBy is the number that commits may close.
+// closedBy is the number that commits may close: what they are for, unless they only design what is to be done, or are those of a branch
+// of this repository, which has a pull request of its own.
 func closedBy(w *Work) int {
-	if w.Subject == nil {
-		return w.Event.Number
+	if w.Issue != nil && w.Issue.Flow.Document() || w.Snap.IsPull() && !w.Snap.Pull.CrossRepo {
+		return 0
 	}
-	return w.Subject.Closes()
+	return w.Event.Number
 }

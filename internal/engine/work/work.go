@@ -11,24 +11,18 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Subject is what the work is for, as far as keeping it hangs on that.
-type Subject interface {
-	// Closes is the number that commits may close; 0 for none.
-	Closes() int
-	// Keep brings work without a result to where it belongs, and tells where that is. The zero value is for nowhere.
-	Keep(ctx context.Context, h Held) model.Kept
-	// NotKept is told why what was done is kept nowhere.
-	NotKept(err error)
-}
-
 // Work is what an agent does in the checkout for a pull request or an issue: the commits that it makes, the rules that hold
 // for them, and where they are kept.
 type Work struct {
 	*thread.Thread
-	Subject Subject // nil where an agent's commits are only pushed
+	// Issue is what the record of an attempt at an issue has beside the marker of its turn; nil on a pull request.
+	Issue *model.IssueMarker
+	// Keep brings work without a result to where it belongs, and tells where that is; nil: to a branch of its own.
+	Keep func(ctx context.Context, h Held) model.Kept
 
 	Notes     []string   // what people should know of the agent's work
 	Kept      model.Kept // where the work is of an attempt without a result
+	Unkept    string     // why it is nowhere, for an issue: a pull request has a note of that
 	Admitted  string     // the head of commits that another process handed over; fit says where they may go
 	Sealed    []byte     // the transcript of the agent's session
 	AgentHome string     // where the agent has its transcripts
