@@ -180,7 +180,7 @@ func TestAnInstallationsTokenExpiresByTheClock(t *testing.T) {
 	assert.Equal(t, "2026-01-02T13:00:00Z", found["suspended_at"])
 }
 
-func TestATokensPermissionsHoldForGitAndGraphQL(t *testing.T) {
+func TestATokensPermissionsHoldForGit(t *testing.T) {
 	t.Parallel()
 	a := appWorld(t)
 	_, found := a.ask(a.sign(a.id, -time.Minute, time.Minute), "GET", onWidgets, "")
@@ -203,25 +203,4 @@ func TestATokensPermissionsHoldForGitAndGraphQL(t *testing.T) {
 	assert.Equal(t, []int{200, 403}, []int{git(reads, "upload-pack"), git(reads, "receive-pack")})
 	assert.Equal(t, []int{404, 404}, []int{git(none, "upload-pack"), git(none, "receive-pack")})
 
-	graph := func(token, field string) string {
-		body := fmt.Sprintf(`{"query": "{ viewer { login } repository(owner: \"octo\", name: \"widgets\") { %s(first: 1) { totalCount } } }"}`, field)
-		r, err := http.NewRequest("POST", a.url+graphqlPath, strings.NewReader(body))
-		require.NoError(t, err)
-		r.Header.Set("Authorization", "Bearer "+token)
-		answer, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
-		defer answer.Body.Close()
-		var said struct {
-			Data   struct{ Viewer struct{ Login string } }
-			Errors []struct{ Type string }
-		}
-		require.NoError(t, json.NewDecoder(answer.Body).Decode(&said))
-		if len(said.Errors) > 0 {
-			return said.Errors[0].Type
-		}
-		return said.Data.Viewer.Login
-	}
-	assert.Equal(t, "robot[bot]", graph(none, "issues"))
-	assert.Equal(t, "FORBIDDEN", graph(none, "pullRequests"))
-	assert.Equal(t, "FORBIDDEN", graph(reads, "issues"))
 }

@@ -103,21 +103,6 @@ func stepThat(job obj, conclusion string) string {
 	return ""
 }
 
-// Checks that a branch's protection demands may be jobs.
-func TestARequiredCheckMayBeAJob(t *testing.T) {
-	w := newTown(t)
-	w.protect(obj{"checks": []string{"test"}})
-	c := w.clone("octo")
-	head := c.branch("x", "a.txt", "a\n")
-	n := w.pull("octo", "x")
-	merge := fmt.Sprintf("%s/pulls/%d/merge", repoPath, n)
-	w.as("octo", "PUT", merge, obj{}).want(405)
-	_, err := c.try("push", "-q", "origin", "x:main")
-	require.Error(t, err)
-	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": head, "status": "completed", "jobs": []obj{{"name": "test", "conclusion": "success"}}}).want(200)
-	c.git("push", "-q", "origin", "x:main")
-}
-
 func TestFailedJobsAreRunAgain(t *testing.T) {
 	w := newTown(t)
 	w.grant("rita", "read")

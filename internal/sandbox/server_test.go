@@ -149,17 +149,6 @@ func TestRunsAndTheClock(t *testing.T) {
 	require.Contains(t, w.as("octo", "GET", repoPath, nil).header.Get("Date"), "10:00:00")
 }
 
-func TestPagesOfManyComments(t *testing.T) {
-	w := newTown(t)
-	comments := w.issue("octo") + "/comments"
-	for n := range 250 {
-		w.as("octo", "POST", comments, obj{"body": fmt.Sprint("comment ", n)}).want(201)
-	}
-	page := w.as("octo", "GET", comments+"?per_page=5&page=50", nil).list()
-	require.Len(t, page, 5)
-	require.Equal(t, "comment 249", page[4]["body"])
-}
-
 // Time grows with the number of comments, not with its square: the second half costs about what the first does.
 func BenchmarkFiveThousandComments(b *testing.B) {
 	for range b.N {
