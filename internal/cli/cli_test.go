@@ -24,6 +24,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/cli"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // limited is what gives a program the machine's clock. Without it, nothing that it does is ever too late.
@@ -107,8 +108,7 @@ func program(t testing.TB, env []string, args ...string) ran {
 // mergexo is the program, not yet started.
 func mergexo(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
 	return cmd
@@ -173,18 +173,14 @@ func newHub(t testing.TB, settings string) *hub {
 
 func (h *hub) raw(login, method, path string, body any) []byte {
 	h.t.Helper()
-	raw, err := json.Marshal(body)
-	require.NoError(h.t, err)
-	req, err := http.NewRequestWithContext(context.Background(), method, h.url+path, bytes.NewReader(raw))
-	require.NoError(h.t, err)
+	raw := must.Get(json.Marshal(body))(h.t)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, h.url+path, bytes.NewReader(raw)))(h.t)
 	if login != "" {
 		req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(h.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(h.t)
 	defer resp.Body.Close()
-	out, err := io.ReadAll(resp.Body)
-	require.NoError(h.t, err)
+	out := must.Get(io.ReadAll(resp.Body))(h.t)
 	require.Less(h.t, resp.StatusCode, 300, "%s %s: %s", method, path, out)
 	return out
 }
@@ -372,8 +368,7 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 	state := t.TempDir()
 	serve := func() (string, func()) {
 		cmd := mergexo(t, nil, "sandbox", "--listen", "127.0.0.1:0", "--state", state)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
+		out := must.Get(cmd.StdoutPipe())(t)
 		require.NoError(t, cmd.Start())
 		var urls struct {
 			API        string `json:"api_url"`
@@ -389,11 +384,9 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 		}
 	}
 	request := func(method, url, body string) int {
-		req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
-		require.NoError(t, err)
+		req := must.Get(http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body)))(t)
 		req.Header.Set("Authorization", "Bearer sandbox-octo")
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
+		resp := must.Get(http.DefaultClient.Do(req))(t)
 		require.NoError(t, resp.Body.Close())
 		return resp.StatusCode
 	}
@@ -440,7 +433,6 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 // text is what a file holds.
 func text(t testing.TB, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(path))(t)
 	return string(raw)
 }

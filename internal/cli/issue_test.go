@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // labelled is the payload of scripts/events/issues.json after a change of it, as a file.
@@ -22,8 +24,7 @@ func labelled(t *testing.T, change func(payload, issue map[string]any)) string {
 	issue, ok := payload["issue"].(map[string]any)
 	require.True(t, ok)
 	change(payload, issue)
-	raw, err := json.Marshal(payload)
-	require.NoError(t, err)
+	raw := must.Get(json.Marshal(payload))(t)
 	file := filepath.Join(t.TempDir(), "event.json")
 	require.NoError(t, os.WriteFile(file, raw, 0o600))
 	return file

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestMergeTakesABranchOntoABaseThatHasMoved(t *testing.T) {
@@ -333,8 +335,7 @@ func TestMergeHasToKnowWhoMergesAndWhere(t *testing.T) {
 func (y *yard) lockedUntil(until time.Time) {
 	y.t.Helper()
 	tree := y.git(y.writer, "hash-object", "-t", "tree", "-w", "/dev/null")
-	lease, err := json.Marshal(map[string]any{"holder": "somebody", "until": until.UTC().Truncate(time.Second)})
-	require.NoError(y.t, err)
+	lease := must.Get(json.Marshal(map[string]any{"holder": "somebody", "until": until.UTC().Truncate(time.Second)}))(y.t)
 	y.git(y.writer, "push", "-q", "origin", y.git(y.writer, "commit-tree", tree, "-m", string(lease))+":refs/mergexo/lock/main")
 }
 

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // fork makes a fork of octo/widgets with a branch that has one commit, and gives a clone of it.
@@ -91,8 +93,7 @@ func TestAForkIsDeleted(t *testing.T) {
 				require.NoError(t, w.s.Close())
 				w.start()
 			}
-			_, err := c.try("ls-remote", "origin")
-			require.Error(t, err)
+			require.Error(t, must.Err(c.try("ls-remote", "origin")))
 			o := w.clone("octo")
 			o.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
 			if closes {

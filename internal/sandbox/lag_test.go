@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // shown is how a pull request looks to REST: its state (merged is one) and its head.
@@ -224,8 +226,7 @@ func TestTheMergeForTrial(t *testing.T) {
 	trial := at()
 	require.Equal(t, trial, w.as("octo", "GET", repoPath+"/git/"+strings.Replace(ref, "refs/", "ref/", 1), nil).want(200).obj()["object"].(obj)["sha"])
 
-	_, err := c.try("push", "-f", "origin", "HEAD:"+ref)
-	require.Error(t, err)
+	require.Error(t, must.Err(c.try("push", "-f", "origin", "HEAD:"+ref)))
 	w.as("octo", "PATCH", repoPath+"/git/"+ref, obj{"sha": head, "force": true}).want(422)
 	w.as("octo", "POST", repoPath+"/git/refs", obj{"ref": "refs/pull/99/merge", "sha": head}).want(422)
 

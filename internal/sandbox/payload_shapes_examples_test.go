@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // unsentPayload are fields that all of GitHub's examples of an event have and the sandbox's payloads do not, and why.
@@ -97,8 +99,7 @@ func story(w *town) {
 // The sandbox's payloads have what all of GitHub's own examples of that event and action have, down to the last object, and
 // of the same types.
 func TestPayloadsHaveTheShapeOfGitHubs(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "api.github.com", "index.json"))
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "api.github.com", "index.json")))(t)
 	var events []struct {
 		Name     string
 		Examples []map[string]any

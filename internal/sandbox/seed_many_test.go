@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Pull requests that were added together are like any others.
@@ -18,12 +20,10 @@ func TestManyPullRequests(t *testing.T) {
 	require.NoError(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }))
 	i := w.repo.Issues[69]
 	require.NotNil(t, i)
-	files, err := w.pulls.files(i)
-	require.NoError(t, err)
+	files := must.Get(w.pulls.files(i))(t)
 	require.Len(t, files, 1)
 	assert.Equal(t, "changes/69.txt", files[0].Path)
-	commits, err := w.pulls.commits(i)
-	require.NoError(t, err)
+	commits := must.Get(w.pulls.commits(i))(t)
 	assert.Equal(t, []string{w.git.branchSHA(w.repo, "agent/59")}, commits)
 	assert.Equal(t, commits[0], w.repo.Refs["refs/pull/69/head"])
 	assert.Equal(t, commits[0], i.Pull.HeadSHA)
