@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -264,23 +263,6 @@ func TestMistakesOfAWorkflowsStep(t *testing.T) {
 	assert.NotContains(t, h.comments(), "mergexo", "nothing was said")
 }
 
-func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
-	for name, tt := range map[string]struct{ settings, says string }{
-		"missing":     {"", "main:.github/mergexo.toml"},
-		"unknown key": {"[agent]\nadapter = \"suggestion\"\n[repo]\ntracks = [\"agent/*\"]\n", "main:.github/mergexo.toml:5"},
-		"wrong type":  {"[agent]\nadapter = \"suggestion\"\n[repo]\ntrack = \"agent/*\"\n", "main:.github/mergexo.toml:5"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, tt.settings)
-			program(t, h.env(), "run").fails(t, 2, "mergexo: "+tt.says)
-			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`), "it is said once, to whoever asked")
-			assert.Contains(t, h.comments(), tt.says)
-			assert.Equal(t, 2, program(t, h.env(), "run").exit)
-			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`))
-		})
-	}
-}
-
 func TestEveryExitButAUsageErrorPrintsTheReport(t *testing.T) {
 	h := newHub(t, "")
 	for name, env := range map[string][]string{
@@ -396,22 +378,6 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 	api, end = serve()
 	defer end()
 	assert.Equal(t, 200, request("GET", api+"/repos/octo/widgets/issues/1", ""))
-}
-
-func TestACancelledRunLeavesItsClaim(t *testing.T) {
-	started := filepath.Join(t.TempDir(), "started")
-	h := newHub(t, command(`cat >/dev/null; : > "$LEAK"; while :; do sleep 1; done`))
-	cmd := mergexo(t, h.env("LEAK="+started, "GITHUB_RUN_ID=9"), "run", "--json")
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	require.NoError(t, cmd.Start())
-	clocktest.Until(t, func() bool { _, err := os.Stat(started); return err == nil }, "the agent has started")
-	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	var exit *exec.ExitError
-	require.ErrorAs(t, cmd.Wait(), &exit)
-	assert.Equal(t, 75, exit.ExitCode())
-	assert.Contains(t, out.String(), `"result":"retry"`)
-	assert.Contains(t, h.comments(), `\"phase\":\"started\"`)
 }
 
 // A URL that is none is named by its variable, with what it should be; not its text, which could hold a password.

@@ -85,27 +85,6 @@ func TestInitAndDoctor(t *testing.T) {
 	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\nkept  .github/mergexo/setup/action.yml, which is unchanged\n")
 }
 
-// project is the files of a repository, and the required_tests that init finds for it.
-type project struct {
-	files map[string]string
-	tests []string
-}
-
-var projects = map[string]project{
-	"nothing": {nil, nil},
-	"go":      {map[string]string{"go.mod": "module x\n", "go.sum": "", "Makefile": "test:\n"}, []string{"go", "test", "./..."}},
-	"rust":    {map[string]string{"Cargo.toml": "", "Cargo.lock": ""}, []string{"cargo", "test"}},
-	"make":    {map[string]string{"GNUmakefile": "check: all\n"}, []string{"make", "check"}},
-	"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
-	"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
-	"no test": {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, nil},
-	"pnpm":    {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-lock.yaml": ""}, []string{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}},
-	"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
-		`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
-	"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
-	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
-}
-
 func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
 	dir := newRepository(t)
 	for _, file := range []string{"go.mod", "tools/go.mod", "node_modules/x/go.mod"} {
@@ -115,8 +94,19 @@ func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "; detected from go.mod; not tested: tools/go.mod\n")
 }
 
+// How a project is set up and tested is found by package merge, whose tables have every kind.
 func TestInitFindsTheTests(t *testing.T) {
-	for name, one := range projects {
+	for name, one := range map[string]struct {
+		files map[string]string
+		tests []string
+	}{
+		"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
+		"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
+		"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
+			`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
+		"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
+		"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			for file, text := range one.files {

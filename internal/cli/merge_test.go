@@ -226,15 +226,6 @@ func TestMergeInEveryKindOfClone(t *testing.T) {
 	}
 }
 
-func TestMergeIntoMaster(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, nil)
-	y.git(y.bare, "branch", "-m", "main", "master")
-	y.clone("clone", "-q", y.bare)
-	y.merge("--branch", "fix").ok(t)
-	assert.Equal(t, []string{"Say more", "Exclaim"}, y.subjects("master", 2))
-}
-
 func TestMergeByTheStrategyThatIsNamed(t *testing.T) {
 	t.Parallel()
 	for strategy, want := range map[string][]string{
