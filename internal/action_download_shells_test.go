@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestTheActionTakesAPinnedBinary(t *testing.T) {
@@ -22,8 +24,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	outputs, out, err := s.fetch()
 	require.NoError(t, err, out)
 	assert.Equal(t, "false", outputs["build"])
-	ran, err := exec.Command(outputs["path"]).Output()
-	require.NoError(t, err)
+	ran := must.Get(exec.Command(outputs["path"]).Output())(t)
 	assert.Equal(t, "pinned\n", string(ran))
 
 	_, out, err = s.fetch("MERGEXO_VERSION=v1.2.0")
@@ -33,8 +34,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	require.NoError(t, os.WriteFile(outputs["path"], []byte("#!/bin/sh\necho somebody else's\n"), 0o755))
 	outputs, out, err = s.fetch()
 	require.NoError(t, err, out)
-	got, err := os.ReadFile(outputs["path"])
-	require.NoError(t, err)
+	got := must.Get(os.ReadFile(outputs["path"]))(t)
 	assert.Equal(t, program, string(got), "what was changed there since is fetched anew")
 }
 

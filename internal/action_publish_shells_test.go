@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // releases is a gh whose release is in a file: "true" for a draft, "false" for one that is out. It refuses a second one of the same
@@ -65,8 +67,7 @@ func TestAReleaseIsPublishedOnce(t *testing.T) {
 			}
 			require.NoError(t, err, string(out))
 			assert.Contains(t, string(out), "v1 is v1.0.0")
-			calls, err := os.ReadFile(filepath.Join(s.temp, "calls"))
-			require.NoError(t, err)
+			calls := must.Get(os.ReadFile(filepath.Join(s.temp, "calls")))(t)
 			assert.Equal(t, c.calls, strings.Split(strings.TrimSuffix(string(calls), "\n"), "\n"))
 		})
 	}

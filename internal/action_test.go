@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // step is a place where a step of the action can run: a copy of its scripts, a runner's directories, a server of releases.
@@ -48,8 +50,7 @@ func newStep(t *testing.T) *step {
 			http.NotFound(w, r)
 			return
 		}
-		_, err := w.Write([]byte(body))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(w.Write([]byte(body))))
 	}))
 	t.Cleanup(s.server.Close)
 	s.github(s.server)
@@ -65,8 +66,7 @@ func (s *step) gh(script string) {
 // github has the first step find another server where it looks for github.com, so that no test leaves this machine.
 func (s *step) github(server *httptest.Server) {
 	s.t.Helper()
-	text, err := os.ReadFile("../scripts/action/fetch")
-	require.NoError(s.t, err)
+	text := must.Get(os.ReadFile("../scripts/action/fetch"))(s.t)
 	text = bytes.ReplaceAll(text, []byte("https://github.com"), []byte(server.URL))
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.scripts, "fetch"), text, 0o644))
 }
@@ -86,8 +86,7 @@ func (s *step) fetch(env ...string) (map[string]string, string, error) {
 	cmd.Env = append(append(os.Environ(), "PATH="+s.bin+":"+os.Getenv("PATH"), "GITHUB_OUTPUT="+s.output, "RUNNER_TEMP="+s.temp, "GITHUB_SERVER_URL="+s.server.URL,
 		"MERGEXO_REPOSITORY=org/mergexo", "MERGEXO_VERSION="), env...)
 	out, runErr := cmd.CombinedOutput()
-	written, err := os.ReadFile(s.output)
-	require.NoError(s.t, err)
+	written := must.Get(os.ReadFile(s.output))(s.t)
 	outputs := map[string]string{}
 	for l := range strings.Lines(string(written)) {
 		name, value, _ := strings.Cut(strings.TrimSuffix(l, "\n"), "=")
@@ -105,8 +104,7 @@ func packed(t *testing.T, content string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
-	_, err := w.Write([]byte(content))
-	require.NoError(t, err)
+	require.NoError(t, must.Err(w.Write([]byte(content))))
 	require.NoError(t, w.Close())
 	return b.String()
 }
@@ -194,26 +192,21 @@ func TestTheActionsLastStepBecomesTheProgram(t *testing.T) {
 	dir := t.TempDir()
 	binary := filepath.Join(dir, "mergexo")
 	require.NoError(t, os.WriteFile(binary, []byte("#!/bin/sh\ntrap 'echo got it; exit 75' TERM\nfor a in \"$@\"; do echo \"<$a>\"; done\necho \"pid $$\"\nwhile :; do read -r _ || :; done\n"), 0o755))
-	scripts, err := filepath.Abs("..")
-	require.NoError(t, err)
-	action, err := os.ReadFile("../action.yml")
-	require.NoError(t, err)
+	scripts := must.Get(filepath.Abs(".."))(t)
+	action := must.Get(os.ReadFile("../action.yml"))(t)
 	line := string(action[bytes.LastIndex(action, []byte("run: "))+len("run: "):])
 	entry := filepath.Join(dir, "entry.sh")
 	require.NoError(t, os.WriteFile(entry, []byte(line), 0o644))
 
 	cmd := exec.Command("bash", "--noprofile", "--norc", "-eo", "pipefail", entry)
 	cmd.Env = append(os.Environ(), "GITHUB_ACTION_PATH="+scripts, "MERGEXO_BINARY="+binary, "MERGEXO_COMMAND=sweep --matrix $(id) ;x `y`", "MERGEXO_BUNDLE=/a b/$(id)")
-	stdin, err := cmd.StdinPipe()
-	require.NoError(t, err)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
+	stdin := must.Get(cmd.StdinPipe())(t)
+	stdout := must.Get(cmd.StdoutPipe())(t)
 	require.NoError(t, cmd.Start())
 	var seen strings.Builder
 	buf := make([]byte, 1024)
 	for !strings.Contains(seen.String(), "pid ") {
-		n, err := stdout.Read(buf)
-		require.NoError(t, err)
+		n := must.Get(stdout.Read(buf))(t)
 		seen.Write(buf[:n])
 	}
 	assert.Equal(t, fmt.Sprintf("<sweep>\n<--matrix>\n<$(id)>\n<;x>\n<`y`>\n<--bundle>\n</a b/$(id)>\npid %d\n", cmd.Process.Pid), seen.String())

@@ -23,7 +23,7 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|clock/clocktest)`, 2149},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2149},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
 	{"engine", `internal/engine(/.*)?`, 17449},

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // circles are the build tags of tests that only scripts/test --all runs. A test in a file without one is run at every change.
@@ -71,8 +73,7 @@ func TestEveryTestIsInACircle(t *testing.T) {
 			if !strings.HasSuffix(f, "_test.go") || p.name() == "internal" {
 				continue
 			}
-			raw, err := os.ReadFile(filepath.Join(p.Dir, f))
-			require.NoError(t, err)
+			raw := must.Get(os.ReadFile(filepath.Join(p.Dir, f)))(t)
 			assert.Empty(t, checkCircle(p.name()+"/"+f, string(raw)))
 			seen[circleOf(f)]++
 		}
@@ -97,17 +98,14 @@ func TestCheckCircleSeesWhatIsWrong(t *testing.T) {
 
 // The race detector watches what goroutines share, told by the words in a test's name: each of them has to be in one.
 func TestTheRaceDetectorWatchesSomethingByEachWord(t *testing.T) {
-	raw, err := os.ReadFile("../scripts/test.d/circles.go")
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile("../scripts/test.d/circles.go"))(t)
 	m := regexp.MustCompile(`const beside = "([^"]+)"`).FindStringSubmatch(string(raw))
 	require.NotNil(t, m)
 	var names []string
 	for _, dir := range []string{"engine", "git", "git/*", "leak"} {
-		files, err := filepath.Glob(dir + "/*_test.go")
-		require.NoError(t, err)
+		files := must.Get(filepath.Glob(dir + "/*_test.go"))(t)
 		for _, f := range files {
-			text, err := os.ReadFile(f)
-			require.NoError(t, err)
+			text := must.Get(os.ReadFile(f))(t)
 			for _, found := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllStringSubmatch(string(text), -1) {
 				names = append(names, found[1])
 			}
@@ -117,8 +115,7 @@ func TestTheRaceDetectorWatchesSomethingByEachWord(t *testing.T) {
 		assert.True(t, slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, word) }), word)
 	}
 	for _, tag := range circles {
-		text, err := os.ReadFile("../scripts/test.d/circles.go")
-		require.NoError(t, err)
+		text := must.Get(os.ReadFile("../scripts/test.d/circles.go"))(t)
 		assert.Contains(t, string(text), `{tag: "`+tag+`"`)
 	}
 }

@@ -13,7 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // convention is a call that only some places may make.
@@ -196,8 +197,7 @@ func checkPhases(path string, file *ast.File) []string {
 
 func parse(t *testing.T, path string, source any) *ast.File {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution)
-	require.NoError(t, err)
+	f := must.Get(parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution))(t)
 	return f
 }
 
@@ -292,8 +292,7 @@ func checkTop(files []string) []string {
 func TestTopLevel(t *testing.T) {
 	cmd := exec.Command("git", "ls-files", "-z")
 	cmd.Dir = ".."
-	out, err := cmd.Output()
-	require.NoError(t, err)
+	out := must.Get(cmd.Output())(t)
 	assert.Empty(t, checkTop(strings.Split(string(out), "\x00")))
 	assert.Equal(t, []string{"docs", "main.go"}, checkTop([]string{"docs/a", "docs/b", "main.go", "cmd/mergexo/main.go", ""}))
 }

@@ -19,6 +19,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // decisions are the functions of the engine that decide, by room. They read as much as they like, and return what is to be done.
@@ -140,8 +142,7 @@ func callsOfTheEngine(t *testing.T) calls {
 		}
 		var files []*ast.File
 		for _, f := range p.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+			file := must.Get(parser.ParseFile(fset, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution))(t)
 			files = append(files, file)
 		}
 		require.NoError(t, callsIn(c, byName, p.ImportPath, fset, files, from))

@@ -25,7 +25,7 @@ const module = "github.com/mergexo/mergexo"
 var floors = map[string]int{
 	"internal/model": 0, "internal/clock": 0, "internal/markdown": 0, "internal/strictjson": 0, "internal/frontmatter": 0, "internal/treepath": 0, "internal/loopback": 0, "internal/branchfilter": 0, "internal/scratch": 0, "internal/credential": 0, "internal/nearest": 0, "internal/manual": 0, "internal/skipci": 0,
 
-	"internal/golden": 0, // tests
+	"internal/golden": 0, "internal/must": -1, // tests
 
 	"internal/turn": 1, "internal/flow": 1, "internal/journal": 1, "internal/lineage": 1, "internal/merge": 1, "internal/command": 1, "internal/leak": 1, "internal/external": 1, "internal/sweep": 1, "internal/needs": 1, "internal/train": 1, "internal/review": 1, "internal/roadmap": 1, // pure
 	"internal/github": 1, "internal/git": 1, "internal/agent": 1, "internal/config": 1, "internal/report": 1, "internal/handoff": 1, "internal/dashboard": 1, // I/O

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -65,8 +67,7 @@ func brokenLinks(root, name string) (broken []string, links int) {
 }
 
 func TestEveryLinkLeadsSomewhere(t *testing.T) {
-	pages, err := filepath.Glob("manual/*.md")
-	require.NoError(t, err)
+	pages := must.Get(filepath.Glob("manual/*.md"))(t)
 	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}
 	for _, p := range pages {
 		names = append(names, "internal/"+p)

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // mostCallable is how many methods may be called on a value of one type, with those that it gets from embedded types of every package.
@@ -50,8 +51,7 @@ func towers(name string, pkg *types.Package, most int) (all []tower) {
 // typed checks the types of the files of a package, which a fset has.
 func typed(t *testing.T, name string, fset *token.FileSet, files []*ast.File, imports types.Importer) *types.Package {
 	t.Helper()
-	pkg, err := (&types.Config{Importer: imports}).Check(name, fset, files, nil)
-	require.NoError(t, err, name)
+	pkg := must.Get((&types.Config{Importer: imports}).Check(name, fset, files, nil))(t, name)
 	return pkg
 }
 
@@ -61,8 +61,7 @@ func TestNoTypeHasTooManyMethods(t *testing.T) {
 	for _, p := range packages(t) {
 		var files []*ast.File
 		for _, f := range p.GoFiles {
-			file, err := parser.ParseFile(fset, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
+			file := must.Get(parser.ParseFile(fset, filepath.Join(p.Dir, f), nil, parser.SkipObjectResolution))(t)
 			files = append(files, file)
 		}
 		for _, one := range towers(p.name(), typed(t, p.name(), fset, files, imports), 0) {
@@ -78,8 +77,7 @@ func TestNoTypeHasTooManyMethods(t *testing.T) {
 func TestTowersSeesWhatIsWrong(t *testing.T) {
 	check := func(source string) []tower {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, "x.go", "package x\n"+source, 0)
-		require.NoError(t, err)
+		file := must.Get(parser.ParseFile(fset, "x.go", "package x\n"+source, 0))(t)
 		return towers("x", typed(t, "x", fset, []*ast.File{file}, importer.Default()), 2)
 	}
 	assert.Empty(t, check("type t struct{}\nfunc (t) a() {}\nfunc (*t) b() {}"))

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // plain leaves of a method's full name the package, the type and the method.
@@ -22,8 +24,7 @@ var walked = regexp.MustCompile(`(?m)^    ([a-z]+\.[A-Za-z.]+) {2,}\S`)
 
 // TestTheWalksGoInOneDirection: each function of a walk is reached from the first one, and none leads back to it.
 func TestTheWalksGoInOneDirection(t *testing.T) {
-	text, err := os.ReadFile("../CONTRIBUTING.md")
-	require.NoError(t, err)
+	text := must.Get(os.ReadFile("../CONTRIBUTING.md"))(t)
 	c := callsOfTheEngine(t)
 	named := map[string]string{} // by the names in CONTRIBUTING.md
 	for from, all := range c {
@@ -48,8 +49,7 @@ func TestTheWalksGoInOneDirection(t *testing.T) {
 }
 
 func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {
-	text, err := os.ReadFile("../CONTRIBUTING.md")
-	require.NoError(t, err)
+	text := must.Get(os.ReadFile("../CONTRIBUTING.md"))(t)
 	for pkg, floor := range floors {
 		row := fmt.Sprintf("(?m)^\\| %d[^|]*\\| [^|]*`%s`", floor, path.Base(pkg))
 		if strings.HasPrefix(pkg, "internal/") {
@@ -65,8 +65,7 @@ func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {
 
 // A promise is held by its tests for as long as there are some of these names.
 func TestEveryPromiseNamesItsTests(t *testing.T) {
-	page, err := os.ReadFile("../CONTRIBUTING.md")
-	require.NoError(t, err)
+	page := must.Get(os.ReadFile("../CONTRIBUTING.md"))(t)
 	_, table, _ := strings.Cut(string(page), "## Promises and their tests\n")
 	table, _, _ = strings.Cut(table, "\n## ")
 	there := map[string]bool{}

@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // banned are words and turns that people stumble over, each with a plain one.
@@ -178,11 +180,9 @@ func TestGoldenFilesAreInPlainWords(t *testing.T) {
 }
 
 func TestTheManualIsInPlainWordsAndShortSentences(t *testing.T) {
-	pages, err := filepath.Glob("manual/*.md")
-	require.NoError(t, err)
+	pages := must.Get(filepath.Glob("manual/*.md"))(t)
 	for _, page := range append(pages, "../README.md", "../CONTRIBUTING.md") {
-		text, err := os.ReadFile(page)
-		require.NoError(t, err)
+		text := must.Get(os.ReadFile(page))(t)
 		assert.Empty(t, checkBanned(page, string(text)))
 		assert.Empty(t, checkSentences(page, string(text)))
 	}

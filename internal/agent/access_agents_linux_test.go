@@ -15,13 +15,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
 // public is what any process of the same user reads of those of a run, which are known by its directory.
 func public(t *testing.T, temp string) (all []byte) {
 	t.Helper()
-	for _, file := range must(filepath.Glob("/proc/[0-9]*/environ"))(t) {
+	for _, file := range must.Get(filepath.Glob("/proc/[0-9]*/environ"))(t) {
 		environ, err := os.ReadFile(file)
 		if err != nil || !bytes.Contains(environ, []byte(temp)) {
 			continue // it has ended, or is somebody else's
@@ -58,7 +59,7 @@ func TestTheRealKeyIsNowhereThatAnAgentCanLook(t *testing.T) {
 		var seen, files []byte
 		look := func() { seen, files = public(t, opt.Temp), written(t, opt.Temp, opt.Sessions, dir) }
 		s.Play(r.Run("true"), r.Done(greeted).After(look)) // the stub answers only those who have the key
-		_ = must(ask(t, opt, dir, feedback("please")))(t)
+		_ = must.Get(ask(t, opt, dir, feedback("please")))(t)
 
 		placeholder := regexp.MustCompile(`API_KEY=(mergexo-[A-Z2-7]{26})\x00`).FindSubmatch(seen)
 		require.NotNil(t, placeholder, "the program's own environment was looked at")
@@ -79,8 +80,7 @@ func TestAProgramGetsToItsModelWhereTheMachineHasAProxy(t *testing.T) {
 			opt.Env = append(opt.Env, name+"=http://127.0.0.1:1")
 		}
 		opt.Env = append(opt.Env, "NO_PROXY=example.com")
-		_, err := ask(t, opt, checkout(t), feedback("please"))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(ask(t, opt, checkout(t), feedback("please"))))
 	})
 }
 
@@ -90,5 +90,5 @@ func TestATokenForAGatewayIsKeptToo(t *testing.T) {
 	s := modelstub.New(t, r.Done(greeted))
 	opt := rigged(t, r, s)
 	opt.Access = append(opt.Access, "ANTHROPIC_AUTH_TOKEN=token-of-a-gateway")
-	_ = must(ask(t, opt, checkout(t), feedback("please")))(t)
+	_ = must.Get(ask(t, opt, checkout(t), feedback("please")))(t)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAModelsKeyIsForTheProxyAlone(t *testing.T) {
@@ -55,8 +56,7 @@ func TestAccessThatCannotBeUsedIsAMistake(t *testing.T) {
 			Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-one\r\nX-Other: sk-two"},
 		},
 	} {
-		_, err := agent.New(opt)
-		assert.EqualError(t, err, want)
+		assert.EqualError(t, must.Err(agent.New(opt)), want)
 	}
 }
 

@@ -25,6 +25,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestMain makes this program the agent when FAKE_AGENT says which one.
@@ -136,7 +137,7 @@ func upAt(opt agent.Options, word string) agent.Options {
 // options make this program the agent named fake.
 func options(t *testing.T, fake string, log io.Writer) agent.Options {
 	t.Helper()
-	self := must(os.Executable())(t)
+	self := must.Get(os.Executable())(t)
 	return agent.Options{
 		Adapter: "command", Command: []string{self, "arg"}, Log: log, Timeout: time.Minute, Grace: grace, Clock: impatient{clockwork.NewFakeClock()},
 		Env: []string{"PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir(), "FAKE_AGENT=" + fake},
@@ -145,7 +146,7 @@ func options(t *testing.T, fake string, log io.Writer) agent.Options {
 
 func run(t *testing.T, ctx context.Context, opt agent.Options, req model.Request) (model.Outcome, error) {
 	t.Helper()
-	return must(agent.New(opt))(t).Run(ctx, t.TempDir(), req)
+	return must.Get(agent.New(opt))(t).Run(ctx, t.TempDir(), req)
 }
 
 func failure(t *testing.T, err error) *agent.Error {
@@ -161,9 +162,9 @@ func TestCommandGetsTheRequestAndOnlyItsEnvironment(t *testing.T) {
 	t.Setenv("GITHUB_TOKEN", "secret")
 	opt := options(t, "echo", nil)
 	opt.ExtraArgs = []string{"--fast"}
-	a := must(agent.New(opt))(t)
+	a := must.Get(agent.New(opt))(t)
 	dir := t.TempDir()
-	out := must(a.Run(context.Background(), dir, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}}))(t)
+	out := must.Get(a.Run(context.Background(), dir, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}}))(t)
 	assert.Equal(t, []model.ReviewReply{{ReviewCommentID: 12, Body: "done"}}, out.ReviewReplies)
 	part := strings.Split(out.GeneralComment, "|")
 	assert.Equal(t, []string{"key", dir, "arg,--fast"}, part[:3])
@@ -179,7 +180,7 @@ func TestRequestHasListsAndAVersion(t *testing.T) {
 	dir, temp := t.TempDir(), t.TempDir()
 	script := "#!/bin/sh\ncat > " + temp + "/request\necho '{}'\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755))
-	a := must(agent.New(agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}))(t)
+	a := must.Get(agent.New(agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}))(t)
 	_, err := a.Run(context.Background(), dir, model.Request{Kind: "feedback", Prompt: "<b> & so on"})
 	require.NoError(t, err, "./agent is found in the checkout")
 	text := contents(t, filepath.Join(temp, "request"))
@@ -202,7 +203,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 		ChangedFiles: []string{"a\u200b.txt"}, CI: []model.CIFailure{{Name: code, Log: "\x1b[31mred\x1b[0m\u202e"}}, History: []model.HistoryEntry{{Summary: prose}},
 		GitResults: []model.GitResult{{Detail: code, Paths: []string{"a\u200b.txt"}}}, Design: &model.Document{Path: "a\u200b.txt", Text: prose},
 	}
-	_ = must(ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request))(t)
+	_ = must.Get(ask(t, agent.Options{Adapter: "command", Command: []string{"./agent"}, Env: []string{"PATH=" + os.Getenv("PATH")}}, dir, request))(t)
 	text := contents(t, filepath.Join(temp, "request"))
 	const seen, named, shown = "Do A. [c](https://u)", "A <!-- b --> c", "+a[U+202E]b[U+200B] <!-- c -->"
 	want := request
@@ -211,7 +212,7 @@ func TestTextsInARequestAreAsPeopleSeeThem(t *testing.T) {
 	want.Feedback[0].Author, want.Feedback[0].Body, want.Feedback[0].DiffHunk = "al[U+200B]ice", seen, shown
 	want.CI, want.History = []model.CIFailure{{Name: shown, Log: "red[U+202E]"}}, []model.HistoryEntry{{Summary: seen}}
 	want.GitResults[0].Detail, want.Design = shown, &model.Document{Path: "a\u200b.txt", Text: seen}
-	assert.JSONEq(t, string(must(json.Marshal(want))(t)), string(text))
+	assert.JSONEq(t, string(must.Get(json.Marshal(want))(t)), string(text))
 	assert.Contains(t, string(text), `"id":4611686018427387905,`)
 }
 
@@ -283,7 +284,7 @@ func TestABigRequestThatNobodyReadsIsNoFailure(t *testing.T) {
 
 func TestStderrIsPassedOnInBoundedLines(t *testing.T) {
 	var log bytes.Buffer
-	_ = must(run(t, context.Background(), options(t, "noise", &log), model.Request{}))(t)
+	_ = must.Get(run(t, context.Background(), options(t, "noise", &log), model.Request{}))(t)
 	assert.Less(t, log.Len(), 5<<20)
 	assert.True(t, strings.HasPrefix(log.String(), "0 xxx"))
 	assert.True(t, strings.HasSuffix(log.String(), "(more than 4194304 bytes: the rest is left out)\n"))
@@ -358,7 +359,7 @@ func childOf(t *testing.T, opt agent.Options) *os.File {
 		t.Fatal("there is no child")
 	}
 	t.Cleanup(func() { _ = pipe.Close() })
-	require.Equal(t, "here\n", must(bufio.NewReader(pipe).ReadString('\n'))(t))
+	require.Equal(t, "here\n", must.Get(bufio.NewReader(pipe).ReadString('\n'))(t))
 	return pipe
 }
 
@@ -366,8 +367,7 @@ func childOf(t *testing.T, opt agent.Options) *os.File {
 func assertGone(t *testing.T, pipe *os.File) {
 	t.Helper()
 	require.NoError(t, pipe.SetReadDeadline(time.Now().Add(clocktest.Hang)))
-	_, err := io.ReadAll(pipe)
-	assert.NoError(t, err, "the child is still there")
+	assert.NoError(t, must.Err(io.ReadAll(pipe)), "the child is still there")
 }
 
 func TestNewNamesTheKnownAdapters(t *testing.T) {
@@ -375,8 +375,7 @@ func TestNewNamesTheKnownAdapters(t *testing.T) {
 	assert.EqualError(t, err, `unknown agent adapter "comand", did you mean "command"?: known are claude, codex, command, suggestion`)
 	_, err = agent.New(agent.Options{Adapter: "gemini"})
 	assert.EqualError(t, err, `unknown agent adapter "gemini": known are claude, codex, command, suggestion`)
-	_, err = agent.New(agent.Options{Adapter: "command"})
-	assert.ErrorContains(t, err, "needs a command")
+	assert.ErrorContains(t, must.Err(agent.New(agent.Options{Adapter: "command"})), "needs a command")
 	_, err = agent.New(agent.Options{Adapter: "suggestion", Env: []string{"GITHUB_TOKEN=x"}})
 	assert.EqualError(t, err, "environment of the agent: GITHUB_TOKEN must not be in it")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // checkoutOf is a checkout of these files.
@@ -49,7 +50,7 @@ func issue(kind, body string) model.Request {
 
 func built(t *testing.T, dir string, req model.Request) model.Outcome {
 	t.Helper()
-	return must(ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req))(t)
+	return must.Get(ask(t, agent.Options{Adapter: "suggestion", Files: asStored{}}, dir, req))(t)
 }
 
 func diffBlock(lines ...string) string { return "```diff\n" + strings.Join(lines, "\n") + "\n```\n" }
@@ -235,7 +236,7 @@ func TestADesignIsMadeOfWhatAnIssueSays(t *testing.T) {
 	assert.Contains(t, built(t, dir, issue(model.AskDesign, " <!-- x -->")).BlockedReason, "this issue has no text")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	a := must.Get(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
 	_, err := a.Run(ctx, dir, req)
 	assert.Equal(t, agent.Canceled, failure(t, err).Kind)
 }

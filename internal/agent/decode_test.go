@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
@@ -22,7 +23,7 @@ func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
 		GitOps: []model.GitOp{{Op: "fetch_origin"}}, FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s", RelevantLogURL: "u"},
 		Session: "x", Usage: model.Usage{InputTokens: 1, OutputTokens: 2, CostUSD: 0.5},
 	}, got)
-	assert.Equal(t, model.Outcome{}, must(agent.Decode(must(json.Marshal(model.Outcome{}))(t), model.Request{}))(t))
+	assert.Equal(t, model.Outcome{}, must.Get(agent.Decode(must.Get(json.Marshal(model.Outcome{}))(t), model.Request{}))(t))
 	got, err = agent.Decode([]byte(`{"general_comment": "g", "git_ops": [{"op": "push"}]}`), model.Request{})
 	require.NoError(t, err, "it is told that there is no such operation")
 	assert.Equal(t, model.Outcome{GeneralComment: "g", GitOps: []model.GitOp{{Op: "push"}}}, got)
@@ -133,8 +134,8 @@ func FuzzDecode(f *testing.F) {
 			failure(t, err)
 			return
 		}
-		text := must(json.Marshal(out))(t)
-		again := must(agent.Decode(text, req))(t)
-		assert.Equal(t, string(text), string(must(json.Marshal(again))(t)), "what is accepted is in the contract's own form")
+		text := must.Get(json.Marshal(out))(t)
+		again := must.Get(agent.Decode(text, req))(t)
+		assert.Equal(t, string(text), string(must.Get(json.Marshal(again))(t)), "what is accepted is in the contract's own form")
 	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestExtraArgumentsCannotOpenWhatIsShut(t *testing.T) {
@@ -56,7 +57,6 @@ func TestExtraArgumentsCannotOpenWhatIsShut(t *testing.T) {
 		{"codex", []string{"-c", "model_reasoning_effort=high", "-csandbox_workspace_write.network_access=true", "--config=model_providers.x={}", "--oss", "--local-provider", "ollama"}},
 		{"claude", []string{"--effort", "high", "--max-budget-usd=2", "--append-system-prompt", "be kind"}},
 	} {
-		_, err := agent.New(agent.Options{Adapter: c.adapter, ExtraArgs: c.args})
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(agent.New(agent.Options{Adapter: c.adapter, ExtraArgs: c.args})))
 	}
 }

@@ -26,13 +26,14 @@ import (
 	"github.com/mergexo/mergexo/internal/agent/isolate"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // isolatedOptions are options behind the isolator, with a log to look at. Programs are shell scripts: the test program itself lies where
 // no other user gets to.
 func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 	t.Helper()
-	self := must(agent.Self())(t)
+	self := must.Get(agent.Self())(t)
 	log := &bytes.Buffer{}
 	return agent.Options{
 		Isolator: self, Log: log, Grace: grace, Timeout: time.Minute, Clock: impatient{clockwork.NewFakeClock()}, Temp: filepath.Join(publicDir(t), "temp"),
@@ -43,7 +44,7 @@ func isolatedOptions(t *testing.T) (agent.Options, *bytes.Buffer) {
 // publicDir is a directory that every user can get to, with nothing in it: the temporary one must be such.
 func publicDir(t *testing.T) string {
 	t.Helper()
-	dir := must(os.MkdirTemp("", "mergexo-isolator-"))(t)
+	dir := must.Get(os.MkdirTemp("", "mergexo-isolator-"))(t)
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // that is the point
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	return dir
@@ -80,7 +81,7 @@ func clone(t *testing.T) string {
 // owner is who a file belongs to, a symbolic link itself too.
 func owner(t *testing.T, path ...string) int {
 	t.Helper()
-	return int(must(os.Lstat(filepath.Join(path...)))(t).Sys().(*syscall.Stat_t).Uid)
+	return int(must.Get(os.Lstat(filepath.Join(path...)))(t).Sys().(*syscall.Stat_t).Uid)
 }
 
 // allOurs holds that everything in a directory is ours again and can be read and removed.
@@ -89,7 +90,7 @@ func allOurs(t *testing.T, dir string) {
 	assert.NoError(t, filepath.WalkDir(dir, func(path string, entry os.DirEntry, err error) error {
 		require.NoError(t, err)
 		assert.Equal(t, os.Geteuid(), owner(t, path), path)
-		info := must(entry.Info())(t)
+		info := must.Get(entry.Info())(t)
 		if entry.IsDir() {
 			assert.Equal(t, os.FileMode(0o700), info.Mode()&0o700, path)
 		} else if entry.Type().IsRegular() {
@@ -103,7 +104,7 @@ func allOurs(t *testing.T, dir string) {
 }
 
 func TestBehindTheWallThereIsLessToBeHad(t *testing.T) {
-	leak := must(os.Open("/dev/null"))(t)
+	leak := must.Get(os.Open("/dev/null"))(t)
 	defer leak.Close()
 	_, _, errno := syscall.RawSyscall(syscall.SYS_FCNTL, leak.Fd(), syscall.F_SETFD, 0)
 	require.Zero(t, errno)
@@ -126,26 +127,22 @@ func TestBehindTheWallThereIsLessToBeHad(t *testing.T) {
 
 func TestACommandBehindTheWallIsTheSameCommand(t *testing.T) {
 	opt := options(t, "echo", nil)
-	var err error
-	opt.Isolator, err = agent.Self()
-	require.NoError(t, err)
+	opt.Isolator = must.Get(agent.Self())(t)
 	opt.ExtraArgs = []string{"a b", "\xff\xfe", ""}
 	opt.Env = append(opt.Env, "BYTES=\xff")
-	out := must(run(t, context.Background(), opt, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}, Prompt: strings.Repeat("x", 1<<20)}))(t)
+	out := must.Get(run(t, context.Background(), opt, model.Request{TurnKey: "key", Feedback: []model.Feedback{{ID: 12}}, Prompt: strings.Repeat("x", 1<<20)}))(t)
 	assert.Contains(t, out.GeneralComment, "key|/")
 	assert.Contains(t, out.GeneralComment, "|arg,a b,\uFFFD\uFFFD,|", "as JSON shows bytes that are no text")
 	assert.Contains(t, out.GeneralComment, "BYTES=\uFFFD\n")
 
 	opt = options(t, "exit 3", nil)
-	opt.Isolator, err = agent.Self()
-	require.NoError(t, err)
-	_, err = run(t, context.Background(), opt, model.Request{})
-	assert.EqualError(t, err, `agent: exit code 3; its last line: no \x1b[31mkey\x00 found`)
+	opt.Isolator = must.Get(agent.Self())(t)
+	assert.EqualError(t, must.Err(run(t, context.Background(), opt, model.Request{})), `agent: exit code 3; its last line: no \x1b[31mkey\x00 found`)
 }
 
 // "Cannot fork" alone sounds like a broken machine, and is a limit of ours.
 func TestOurLimitOfProcessesIsNamed(t *testing.T) {
-	self := must(agent.Self())(t)
+	self := must.Get(agent.Self())(t)
 	const hint = " (processes could not be started: MergeXO allows 4096 processes and threads at once, so run fewer in parallel)"
 	for _, tt := range []struct{ said, isolator, want string }{
 		{"sh: 1: Cannot fork", self, hint},
@@ -164,7 +161,7 @@ func TestWhatTheWallCannotBecome(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "text"), []byte("no program"), 0o755)) //nolint:gosec // as it would be
 	for program, errno := range map[string]syscall.Errno{"./none": syscall.ENOENT, "./text": syscall.ENOEXEC, "/": syscall.EACCES} {
 		opt.Adapter, opt.Command = "command", []string{program}
-		a := must(agent.New(opt))(t)
+		a := must.Get(agent.New(opt))(t)
 		_, err := a.Run(context.Background(), dir, model.Request{})
 		assert.Equal(t, agent.Start, failure(t, err).Kind)
 		assert.EqualError(t, err, "agent: start "+program+": "+errno.Error())
@@ -189,7 +186,7 @@ func TestOurProcessIsShutToAnAgent(t *testing.T) {
 		users = append(users, strconv.Itoa(tenant()))
 	}
 	for _, opt.User = range users {
-		said := must(sh(t, opt, clone(t), script+"; true"))(t)
+		said := must.Get(sh(t, opt, clone(t), script+"; true"))(t)
 		assert.NotContains(t, said, "open")
 		assert.Contains(t, said, strconv.Itoa(os.Getpid())+" (", "it has looked at the right place")
 	}
@@ -221,15 +218,14 @@ func held(t *testing.T, run func(pipe string), script func() error) {
 	}
 	defer r.Close()
 	here := make([]byte, 5)
-	_ = must(io.ReadFull(r, here))(t)
+	_ = must.Get(io.ReadFull(r, here))(t)
 	require.NoError(t, os.WriteFile(pipe+".seen", nil, 0o644)) //nolint:gosec // also for another user
 	if script != nil {
 		require.NoError(t, script())
 	}
 	<-done
 	require.NoError(t, r.SetReadDeadline(time.Now().Add(clocktest.Hang)))
-	_, err := io.ReadAll(r)
-	assert.NoError(t, err, "it is still there")
+	assert.NoError(t, must.Err(io.ReadAll(r)), "it is still there")
 }
 
 func TestNothingOutlivesItsAgent(t *testing.T) {
@@ -332,7 +328,7 @@ func (j job) answer() (model.Outcome, error) {
 func play(t *testing.T, program string, j job, cred *syscall.Credential) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	j.Options.Clock = nil
-	text := must(json.Marshal(j))(t)
+	text := must.Get(json.Marshal(j))(t)
 	var out bytes.Buffer
 	cmd := exec.Command(program)
 	cmd.Env = []string{"FAKE_AGENT=mergexo", "PATH=" + os.Getenv("PATH")}
@@ -383,11 +379,11 @@ func TestAnAncestorWithTheTokenIsNamed(t *testing.T) {
 		assert.Regexp(t, `^sh \(process \d+\)$`, look(opt))
 	}
 	opt.Isolator = ""
-	assert.Empty(t, must(opt.Exposed("ghs_exposed"))(t))
+	assert.Empty(t, must.Get(opt.Exposed("ghs_exposed"))(t))
 }
 
 func TestTheWallIsForNobodyElse(t *testing.T) {
-	self := must(agent.Self())(t)
+	self := must.Get(agent.Self())(t)
 	for stdin, want := range map[string]string{
 		"":          "mergexo: read what to do: EOF\n",
 		"ls -l /\n": "mergexo: read what to do: this is for mergexo itself, not for people\n",
@@ -403,7 +399,7 @@ func TestTheWallIsForNobodyElse(t *testing.T) {
 }
 
 func TestTheWallStandsBeforeTheRestOfUs(t *testing.T) {
-	cmd := exec.Command(must(agent.Self())(t), isolate.Word)
+	cmd := exec.Command(must.Get(agent.Self())(t), isolate.Word)
 	cmd.Env = []string{"GODEBUG=inittrace=1"}
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err)
@@ -413,8 +409,7 @@ func TestTheWallStandsBeforeTheRestOfUs(t *testing.T) {
 }
 
 func BenchmarkWall(b *testing.B) {
-	self, err := agent.Self()
-	require.NoError(b, err)
+	self := must.Get(agent.Self())(b)
 	for name, path := range map[string]string{"without": "", "with": self} {
 		b.Run(name, func(b *testing.B) {
 			for range b.N {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func init() {
@@ -75,7 +76,7 @@ func newHosted(t *testing.T) hosted {
 	h.opt.Log, h.opt.Temp, h.opt.User = nil, filepath.Join(h.top, "temp"), strconv.Itoa(tenant())
 	require.NoError(t, os.Mkdir(h.opt.Temp, 0o700))
 	h.opt.Isolator = filepath.Join(h.top, "mergexo")
-	self := must(agent.Self())(t)
+	self := must.Get(agent.Self())(t)
 	replica(t, self, h.opt.Isolator, 0o755)
 	replica(t, self, filepath.Join(h.top, "setuid"), os.ModeSetuid|0o755)
 	require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(h.uid)+":"+strconv.Itoa(h.uid), h.dir, h.opt.Temp).Run())

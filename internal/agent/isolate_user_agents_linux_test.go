@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -26,12 +27,11 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		opt.Isolator, opt.Temp, opt.User = behind.Isolator, behind.Temp, strconv.Itoa(tenant())
 		opt.Sessions = filepath.Join(publicDir(t), "sessions")
 		if place := private(t, modelstub.Programs(t)); place != "" {
-			_, err := ask(t, opt, dir, feedback("please"))
-			assert.ErrorContains(t, err, "may not execute it, or not reach it", place)
+			assert.ErrorContains(t, must.Err(ask(t, opt, dir, feedback("please"))), "may not execute it, or not reach it", place)
 			return
 		}
 		s.Play(append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("id -u > who; git add -A"), r.Done(greeted))...)
-		out := must(ask(t, opt, dir, feedback("please")))(t)
+		out := must.Get(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"who": opt.User, "greet.txt": "HELLO"} {
 			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))))
 		}

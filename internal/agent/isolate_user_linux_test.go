@@ -20,6 +20,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func as(err error, target **agent.Error) bool { return errors.As(err, target) }
@@ -42,7 +43,7 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	before := must(syscall.Getgroups())(t)
+	before := must.Get(syscall.Getgroups())(t)
 	require.NoError(t, syscall.Setgroups([]int{0, 4})) // of which nothing must be left
 	defer func() { assert.NoError(t, syscall.Setgroups(before)) }()
 	opt, _ := isolatedOptions(t)
@@ -82,7 +83,7 @@ func TestAnAgentOfAnotherUser(t *testing.T) {
 		allOurs(t, place)
 	}
 	assert.Equal(t, "kept\n", string(contents(t, filepath.Join(dir, "locked/in/file"))))
-	assert.Equal(t, os.FileMode(0o755), must(os.Stat(filepath.Join(dir, "evil")))(t).Mode())
+	assert.Equal(t, os.FileMode(0o755), must.Get(os.Stat(filepath.Join(dir, "evil")))(t).Mode())
 	assert.FileExists(t, filepath.Join(dir, "again"), "the agent's own second name")
 	assert.Equal(t, "ours", string(contents(t, filepath.Join(dir, "../outside"))))
 }
@@ -105,16 +106,16 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	replica(t, "/usr/bin/id", id, os.ModeSetuid|0o755)
 	free := exec.Command(id, "-u")
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}
-	require.Equal(t, "0\n", string(must(free.Output())(t)), "without the isolator it would be root")
-	said := must(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t)
+	require.Equal(t, "0\n", string(must.Get(free.Output())(t)), "without the isolator it would be root")
+	said := must.Get(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t)
 	assert.Equal(t, opt.User+"\nno\n", said)
 }
 
 func replica(t *testing.T, from, to string, mode os.FileMode) {
 	t.Helper()
-	in := must(os.Open(from))(t)
+	in := must.Get(os.Open(from))(t)
 	defer in.Close()
-	out := must(os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700))(t)
+	out := must.Get(os.OpenFile(to, os.O_CREATE|os.O_WRONLY, 0o700))(t)
 	_, err := io.Copy(out, in)
 	require.NoError(t, errors.Join(err, out.Close()))
 	require.NoError(t, os.Chmod(to, mode))
@@ -130,7 +131,7 @@ func TestACommandOfAnotherUserAnswersInTwoTurns(t *testing.T) {
 	script := "#!/bin/sh\nn=$(wc -c)\n[ $n -gt 100 ] || exit 1\necho $$ >> ran\necho \"{\\\"general_comment\\\": \\\"$(id -u) $(wc -l < ran)\\\"}\"\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "agent"), []byte(script), 0o755)) //nolint:gosec // a program
 	for n := 1; n <= 2; n++ {
-		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), must(ask(t, opt, dir, model.Request{TurnKey: "key"}))(t).GeneralComment)
+		assert.Equal(t, fmt.Sprintf("%s %d", opt.User, n), must.Get(ask(t, opt, dir, model.Request{TurnKey: "key"}))(t).GeneralComment)
 		allOurs(t, dir)
 	}
 }
@@ -168,7 +169,7 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(linked, ".git"), []byte("gitdir: /elsewhere"), 0o600))
 	behind := filepath.Join(shut, "checkout")
 	require.NoError(t, os.Rename(checkout(t), behind))
-	group := must(os.ReadFile("/etc/group"))(t)
+	group := must.Get(os.ReadFile("/etc/group"))(t)
 	strong := "" // a number that is no user's, but that of a group
 	for _, name := range []string{"shadow", "kmem", "disk", "docker"} {
 		_, rest, ok := strings.Cut(string(group), "\n"+name+":x:")
@@ -213,9 +214,9 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 // private is the first directory on the way to the programs that others may not pass, or "".
 func private(t *testing.T, dir string) string {
 	t.Helper()
-	real := must(filepath.EvalSymlinks(filepath.Join(dir, "claude")))(t)
+	real := must.Get(filepath.EvalSymlinks(filepath.Join(dir, "claude")))(t)
 	for ; real != "/"; real = filepath.Dir(real) {
-		info := must(os.Stat(real))(t)
+		info := must.Get(os.Stat(real))(t)
 		if info.Mode()&1 == 0 {
 			return real
 		}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -35,7 +36,7 @@ func TestAProgramSeesOnlyWhatIsNamed(t *testing.T) {
 		dir, seen := checkout(t), filepath.Join(t.TempDir(), "seen")
 		s := modelstub.New(t, r.Run("env > env.txt; env"), r.Done(greeted))
 		opt := wrapped(t, rigged(t, r, s), r.Adapter, "env > "+seen)
-		_ = must(ask(t, opt, dir, feedback("please")))(t)
+		_ = must.Get(ask(t, opt, dir, feedback("please")))(t)
 
 		own := contents(t, seen)
 		want := map[string][]string{
@@ -103,7 +104,7 @@ func TestNothingInTheCheckoutSetsUpItsAgent(t *testing.T) {
 			require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(opt.Sessions, file)), 0o755))
 			require.NoError(t, os.WriteFile(filepath.Join(opt.Sessions, file), []byte(text), 0o644))
 		}
-		_ = must(ask(t, opt, dir, feedback(prompt)))(t)
+		_ = must.Get(ask(t, opt, dir, feedback(prompt)))(t)
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 		assert.NoFileExists(t, mark)
 		for n := range s.Asks() {
@@ -117,7 +118,7 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	t.Parallel()
 	codex, dir := modelstub.Codex(), checkout(t)
 	// Neither the system's temporary directory, which is open to it, nor this repository, which may be in there.
-	shut := must(os.MkdirTemp("/var/tmp", "mergexo-agent-"))(t)
+	shut := must.Get(os.MkdirTemp("/var/tmp", "mergexo-agent-"))(t)
 	t.Cleanup(func() { _ = os.RemoveAll(shut) })
 	outside := filepath.Join(shut, "outside")
 	s := modelstub.New(t)
@@ -138,10 +139,10 @@ func TestWhatCodexRunsIsShutIn(t *testing.T) {
 	opt.Temp = filepath.Join(shut, "temp")
 	var log bytes.Buffer
 	opt.Log = &log
-	out := must(ask(t, opt, dir, feedback("please")))(t)
+	out := must.Get(ask(t, opt, dir, feedback("please")))(t)
 	again := feedback("once more")
 	again.Session = out.Session
-	_ = must(ask(t, opt, dir, again))(t)
+	_ = must.Get(ask(t, opt, dir, again))(t)
 	for _, n := range []int{1, 3} {
 		said := regexp.MustCompile(`(yes|no): \w+`).FindAllString(s.Asked(n), -1)
 		want := []string{"yes: checkout", "no: git", "no: outside", "no: network", "yes: home", "no: sessions", "no: key"}
@@ -157,7 +158,7 @@ func TestMuchThatCodexTellsIsNoFlood(t *testing.T) {
 	tell := func(format string) string {
 		return `[ "$1" != exec ] || head -c 20000000 /dev/zero | tr '\0' x` + format
 	}
-	out := must(ask(t, wrapped(t, rigged(t, codex, modelstub.New(t, codex.Done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please")))(t)
+	out := must.Get(ask(t, wrapped(t, rigged(t, codex, modelstub.New(t, codex.Done(greeted))), "codex", tell(" | fold -w 1000")), checkout(t), feedback("please")))(t)
 	assert.Equal(t, "Greet louder", out.CommitMessage)
 
 	_, err := ask(t, wrapped(t, rigged(t, codex, nil), "codex", tell("; exit 0")), checkout(t), model.Request{})

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What an earlier agent has put in the place of a directory of ours gives the next one nothing else of ours.
@@ -40,8 +41,7 @@ func TestALinkInThePlaceOfADirectoryIsNotFollowed(t *testing.T) {
 func TestSessionsAreNotWhereAnAgentCouldReplaceThem(t *testing.T) {
 	opt := agent.Options{Adapter: "command", Command: []string{"true"}, Temp: t.TempDir()}
 	opt.Sessions = filepath.Join(opt.Temp, "sessions")
-	_, err := agent.New(opt)
-	assert.ErrorContains(t, err, "keep them beside")
+	assert.ErrorContains(t, must.Err(agent.New(opt)), "keep them beside")
 }
 
 // A directory of the checkout is on PATH, and an earlier agent has made it a link to what is hidden.

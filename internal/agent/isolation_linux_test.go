@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // machine is one on which MergeXO runs as some user.
@@ -35,7 +36,7 @@ func machineOf(t *testing.T, uid int) machine {
 	m := machine{t: t, dir: clone(t), opt: opt, cred: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}} //nolint:gosec // small
 	m.top = filepath.Dir(m.dir)
 	m.isolator = filepath.Join(m.top, "mergexo")
-	self := must(agent.Self())(t)
+	self := must.Get(agent.Self())(t)
 	replica(t, self, m.isolator, 0o755)
 	m.opt.Log, m.opt.Isolator, m.opt.Temp = nil, m.isolator, filepath.Join(m.top, "runner-temp", "temp")
 	require.NoError(t, os.MkdirAll(m.opt.Temp, 0o755)) //nolint:gosec // the runner's is as open
@@ -69,7 +70,7 @@ func TestForeignCodeHasAUserOfItsOwn(t *testing.T) {
 	assert.Contains(t, said.Log, "Permission denied")
 	allOurs(t, m.dir)
 	assert.NotContains(t, string(contents(t, "/etc/passwd")), name, "the user is removed")
-	assert.Equal(t, "drwx------", must(os.Stat(m.top))(t).Mode().String())
+	assert.Equal(t, "drwx------", must.Get(os.Stat(m.top))(t).Mode().String())
 	acl, err := exec.Command("getfattr", "-d", "-m", "-", m.top).CombinedOutput()
 	assert.NotContains(t, string(acl), "acl", err)
 }
@@ -134,7 +135,7 @@ func TestForeignCodeInNamespaces(t *testing.T) {
 		"sh: 3: cannot create /etc/x: Read-only file system", "shut",
 		"CapPrm: 0000000000000000", "CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", `Max processes +\d{4,5} +\d{4,5} +processes `,
 	}, "\n")+"\n$", said.Log, "nothing else is to be seen in the runner's directory or in /run")
-	assert.Equal(t, "x", string(must(os.ReadFile(commands))(t)), "it is another file there")
+	assert.Equal(t, "x", string(must.Get(os.ReadFile(commands))(t)), "it is another file there")
 	assert.Equal(t, "work\n", string(contents(t, filepath.Join(m.dir, "work"))))
 	assert.NoFileExists(t, "/tmp/x")
 }
@@ -183,8 +184,7 @@ func TestProcessesAreLimitedWithoutIsolation(t *testing.T) {
 	said := m.run(`grep 'Max processes' /proc/self/limits | tr -s ' '`)
 	assert.Equal(t, agent.LevelNone, said.Level)
 	var soft, hard int // what may be started comes on top of what the user runs, which is this test and may be little else
-	_, err := fmt.Sscanf(said.Log, "Max processes %d %d processes", &soft, &hard)
-	require.NoError(t, err, said.Log)
+	require.NoError(t, must.Err(fmt.Sscanf(said.Log, "Max processes %d %d processes", &soft, &hard)), said.Log)
 	assert.Equal(t, hard, soft)
 	assert.Greater(t, hard, 4096)
 	assert.Less(t, hard, 4096+2000)

@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // sharing are options of a run as some user. events are told to a log that can be waited for.
@@ -76,9 +77,9 @@ func TestRunsWithOneUserTakeTurns(t *testing.T) {
 		golden.Text(t, "user_busy.txt", strings.ReplaceAll(third.Error(), user, "USER"))
 	}
 
-	gate := must(os.OpenFile(pipe, os.O_RDWR, 0))(t)
+	gate := must.Get(os.OpenFile(pipe, os.O_RDWR, 0))(t)
 	defer gate.Close()
-	_ = must(gate.WriteString("\n"))(t)
+	_ = must.Get(gate.WriteString("\n"))(t)
 	assert.NoError(t, <-first, "nobody ended it")
 	if waited {
 		assert.NoError(t, <-second)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // asks is a program in place of Claude Code that asks its model, and then says that it was refused for a limit.
@@ -50,7 +51,7 @@ func TestALimitThatAProgramOnlyClaimsIsAFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
 			defer provider.Close()
-			a := must(agent.New(agent.Options{
+			a := must.Get(agent.New(agent.Options{
 				Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-ant-of-the-user", "ANTHROPIC_BASE_URL=" + provider.URL},
 				Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "ASKS=" + c.asks}, Temp: t.TempDir(),
 				Timeout: time.Minute, Grace: time.Minute, Log: io.Discard, Events: slog.New(slog.DiscardHandler),

@@ -17,6 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -27,7 +28,7 @@ func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 		opt := rigged(t, r, s)
 		opt.Sessions = t.TempDir()
 		req := feedback("a first question")
-		first := must(ask(t, opt, dir, req))(t)
+		first := must.Get(ask(t, opt, dir, req))(t)
 
 		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.RateLimit())
 		s.Play(script...)
@@ -40,7 +41,7 @@ func TestALimitInTheMiddleOfATurnIsGoneOnFrom(t *testing.T) {
 
 		s.Play(r.Done(greeted))
 		req.Prompt, req.Session = "go on", failed.Session
-		out := must(ask(t, opt, dir, req))(t)
+		out := must.Get(ask(t, opt, dir, req))(t)
 		assert.Contains(t, s.Asked(0), "please shout, said alice")
 		assert.Contains(t, s.Asked(0), "HELLO", "it knows what it has done")
 		paid := failed.Usage.InputTokens + out.Usage.InputTokens
@@ -73,7 +74,7 @@ func TestWhatAModelLeftRunningIsGone(t *testing.T) {
 			seen <- f
 		}()
 		s := modelstub.New(t, r.Run("setsid sh -c 'exec 3>alive; touch up; exec sleep 100000' </dev/null >/dev/null 2>&1 & until [ -e up ]; do sleep 0.1; done"), r.Done(greeted))
-		_ = must(ask(t, rigged(t, r, s), dir, feedback("please")))(t)
+		_ = must.Get(ask(t, rigged(t, r, s), dir, feedback("please")))(t)
 		f := <-seen
 		defer f.Close()
 		n, _ := f.Read(make([]byte, 1)) // as long as anybody has the other end open, this does not return
@@ -85,7 +86,7 @@ func TestClaudeGetsOverAStreamThatBreaks(t *testing.T) {
 	t.Parallel()
 	claude, dir := modelstub.Claude(), checkout(t)
 	s := modelstub.New(t, modelstub.Cut("I will"), claude.Run("echo ran > ran.txt"), claude.Done(greeted))
-	out := must(ask(t, rigged(t, claude, s), dir, feedback("please")))(t)
+	out := must.Get(ask(t, rigged(t, claude, s), dir, feedback("please")))(t)
 	assert.FileExists(t, filepath.Join(dir, "ran.txt"))
 	assert.Equal(t, "Greet louder", out.CommitMessage)
 }
@@ -117,7 +118,7 @@ func TestNobodyIsAskedWhatCodexMayDo(t *testing.T) {
 		modelstub.Call("request_user_input", question),
 		codex.Done(greeted),
 	)
-	_ = must(ask(t, rigged(t, codex, s), dir, feedback("please")))(t)
+	_ = must.Get(ask(t, rigged(t, codex, s), dir, feedback("please")))(t)
 	assert.NoFileExists(t, filepath.Join(dir, ".git/planted"))
 	assert.Contains(t, s.Asked(1), "you cannot ask for escalated permissions if the approval policy is Never")
 	assert.Contains(t, s.Asked(2), "request_user_input is unavailable")
@@ -127,7 +128,7 @@ func TestALongPromptArrivesWhole(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t, r.Done(greeted))
 		long := strings.Repeat("A pipe holds less than this, and so does a command line. ", 5000)
-		_ = must(ask(t, rigged(t, r, s), checkout(t), feedback("first words "+long+" last words")))(t)
+		_ = must.Get(ask(t, rigged(t, r, s), checkout(t), feedback("first words "+long+" last words")))(t)
 		assert.Contains(t, s.Asked(0), "first words "+long+" last words")
 	})
 }

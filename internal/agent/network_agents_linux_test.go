@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -32,7 +33,7 @@ func TestAProgramAsksItsModelFromANetworkOfItsOwn(t *testing.T) {
 			return
 		}
 		s.Play(r.Run("wc -l < /proc/net/dev > devices; id -u > who"), r.Done(greeted))
-		_ = must(ask(t, opt, dir, feedback("please")))(t)
+		_ = must.Get(ask(t, opt, dir, feedback("please")))(t)
 		for file, want := range map[string]string{"devices": "3", "who": opt.User} {
 			assert.Equal(t, want+"\n", string(contents(t, filepath.Join(dir, file))), file)
 		}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestOnlyTheWallHandsOverANetwork(t *testing.T) {
@@ -25,8 +27,7 @@ func TestOnlyTheWallHandsOverANetwork(t *testing.T) {
 	} {
 		ours, theirs := ends(t)
 		m := &handover{sign: "sign", from: c.from}
-		_, err := theirs.Write([]byte(c.sign))
-		require.NoError(t, err)
+		require.NoError(t, must.Err(theirs.Write([]byte(c.sign))))
 		require.NoError(t, theirs.CloseWrite())
 		assert.Equal(t, c.want, m.taken(ours), name)
 	}
@@ -40,8 +41,7 @@ func ends(t *testing.T) (ours, theirs *net.UnixConn) {
 	defer l.Close()
 	theirs, err = net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr)) //nolint:forcetypeassert // of a unix listener
 	require.NoError(t, err)
-	ours, err = l.AcceptUnix()
-	require.NoError(t, err)
+	ours = must.Get(l.AcceptUnix())(t)
 	t.Cleanup(func() { _ = theirs.Close() })
 	return ours, theirs
 }

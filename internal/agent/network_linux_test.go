@@ -25,6 +25,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func init() {
@@ -166,7 +167,7 @@ func listening(t *testing.T, network, address string) string {
 // answering is a server of names, as far as that matters here.
 func answering(t *testing.T) string {
 	t.Helper()
-	conn := must(net.ListenPacket("udp", "127.0.0.1:0"))(t)
+	conn := must.Get(net.ListenPacket("udp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	go func() {
 		for {
@@ -184,7 +185,7 @@ func answering(t *testing.T) string {
 func outside(t *testing.T) []string {
 	t.Helper()
 	all := []string{listening(t, "tcp4", "127.0.0.1:0"), listening(t, "tcp4", "127.0.0.2:0"), listening(t, "tcp6", "[::1]:0"), answering(t)}
-	addresses := must(net.InterfaceAddrs())(t)
+	addresses := must.Get(net.InterfaceAddrs())(t)
 	others := 0
 	for _, a := range addresses {
 		if ip, ok := a.(*net.IPNet); ok && !ip.IP.IsLoopback() && !ip.IP.IsLinkLocalUnicast() {
@@ -213,7 +214,7 @@ const vsock = 40 // AF_VSOCK: https://man7.org/linux/man-pages/man7/vsock.7.html
 // service is a socket of the machine's where services have theirs.
 func service(t *testing.T) string {
 	t.Helper()
-	dir := must(os.MkdirTemp("/run", "mergexo-test-"))(t)
+	dir := must.Get(os.MkdirTemp("/run", "mergexo-test-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o755)) //nolint:gosec // as a service has it
 	way := listening(t, "unix", filepath.Join(dir, "socket"))

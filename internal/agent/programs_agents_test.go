@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -25,7 +26,7 @@ func TestAProgramEditsAndAnswers(t *testing.T) {
 		script := append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Run("echo ran > ran.txt; echo kept > $HOME/kept"), r.Done(greeted))
 		s := modelstub.New(t, script...)
 		opt := rigged(t, r, s)
-		out := must(ask(t, opt, dir, feedback("please shout, said alice")))(t)
+		out := must.Get(ask(t, opt, dir, feedback("please shout, said alice")))(t)
 
 		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.FileExists(t, filepath.Join(dir, "ran.txt"))
@@ -48,9 +49,9 @@ func TestAProgramBeginsAPullRequest(t *testing.T) {
 		dir := checkout(t)
 		done := `{"pr_title": "Greet louder", "pr_summary": "In ` + "`greet.txt`" + `.", "commit_message": "Shout", "git_ops": [], "blocked_reason": ""}`
 		s := modelstub.New(t, append(r.Edit(filepath.Join(dir, "greet.txt"), "hello", "HELLO"), r.Done(done))...)
-		a := must(agent.New(rigged(t, r, s)))(t)
+		a := must.Get(agent.New(rigged(t, r, s)))(t)
 		req := model.Request{Version: 1, Kind: model.AskSmallJob, Flow: model.FlowSmallJob, Prompt: "please shout"}
-		out := must(a.Run(context.Background(), dir, req))(t)
+		out := must.Get(a.Run(context.Background(), dir, req))(t)
 		assert.Equal(t, "HELLO\n", string(contents(t, filepath.Join(dir, "greet.txt"))))
 		assert.Equal(t, []string{"Greet louder", "In `greet.txt`.", "Shout"}, []string{out.PRTitle, out.PRSummary, out.CommitMessage})
 		assert.Contains(t, s.Asked(0), `"pr_title":{"type":"string"`, "the provider holds it to the schema")
@@ -70,7 +71,7 @@ func TestASessionIsGoneOnWithInTheNextTurn(t *testing.T) {
 		s := modelstub.New(t, r.Done(greeted), r.Run("echo again > again.txt"), r.Done(`{"general_comment": "And again.", "review_replies": [], "commit_message": "", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`))
 		opt := rigged(t, r, s)
 		opt.Sessions = sessions
-		first := must(ask(t, opt, dir, feedback("first question")))(t)
+		first := must.Get(ask(t, opt, dir, feedback("first question")))(t)
 
 		// The next turn: another run, another temporary directory, another clone.
 		opt = rigged(t, r, s)
@@ -78,7 +79,7 @@ func TestASessionIsGoneOnWithInTheNextTurn(t *testing.T) {
 		dir = checkout(t)
 		req := feedback("second question")
 		req.Session = first.Session
-		second := must(ask(t, opt, dir, req))(t)
+		second := must.Get(ask(t, opt, dir, req))(t)
 
 		assert.Equal(t, "And again.", second.GeneralComment)
 		assert.FileExists(t, filepath.Join(dir, "again.txt"))
@@ -156,7 +157,7 @@ func TestWhatAProviderOrItsModelCanRefuse(t *testing.T) {
 	}
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t)
-		a := must(agent.New(rigged(t, r, s)))(t)
+		a := must.Get(agent.New(rigged(t, r, s)))(t)
 		dir := checkout(t)
 		for _, c := range cases {
 			script := []modelstub.Answer{modelstub.Refuse()}
@@ -215,7 +216,7 @@ func TestAProviderThatCannotBeReached(t *testing.T) {
 func TestAnAnswerThatIsNotJustTheOutcome(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		s := modelstub.New(t)
-		a := must(agent.New(rigged(t, r, s)))(t)
+		a := must.Get(agent.New(rigged(t, r, s)))(t)
 		dir := checkout(t)
 		answered := func(text string) (model.Outcome, error) {
 			script := []modelstub.Answer{modelstub.Say(text)}
@@ -225,7 +226,7 @@ func TestAnAnswerThatIsNotJustTheOutcome(t *testing.T) {
 			s.Play(script...)
 			return a.Run(context.Background(), dir, feedback("please"))
 		}
-		out := must(answered("All done, see {braces} and func f() {}:\n\n```json\n" + greeted + "\n```\nAnything else?"))(t)
+		out := must.Get(answered("All done, see {braces} and func f() {}:\n\n```json\n" + greeted + "\n```\nAnything else?"))(t)
 		assert.Equal(t, "Greet louder", out.CommitMessage)
 		for name, text := range map[string]string{
 			"two_objects":   greeted + "\nor rather\n" + `{"commit_message": "Greet"}`,
@@ -249,7 +250,7 @@ func TestClaudeIsHeldToTheSchemaByItself(t *testing.T) {
 	bad := claude.Done(`{"commit_message": 7, "review_replies": [], "general_comment": "", "git_ops": [], "flaky_test_report": null, "blocked_reason": ""}`)
 	s := modelstub.New(t, bad, claude.Done(greeted))
 	opt, dir := rigged(t, claude, s), checkout(t)
-	assert.Equal(t, "Greet louder", must(ask(t, opt, dir, feedback("please")))(t).CommitMessage)
+	assert.Equal(t, "Greet louder", must.Get(ask(t, opt, dir, feedback("please")))(t).CommitMessage)
 
 	s.Play(bad, bad, bad, bad, bad)
 	_, err := ask(t, opt, dir, feedback("please"))
@@ -266,7 +267,7 @@ func TestAModelAndFurtherArgumentsArePassed(t *testing.T) {
 		opt.ExtraArgs = append(opt.ExtraArgs, more[r.Adapter]...)
 		var log bytes.Buffer
 		opt.Log = &log
-		_ = must(ask(t, opt, checkout(t), feedback("please")))(t)
+		_ = must.Get(ask(t, opt, checkout(t), feedback("please")))(t)
 		assert.Contains(t, s.Asked(0), `"model":"model-of-the-stub"`)
 		assert.Contains(t, s.Asked(0), "be kind")
 		assert.NotContains(t, s.Asked(0), "web_search", "no network, not even by the provider")
@@ -283,7 +284,7 @@ func TestAnotherVersionIsOnlyAWarning(t *testing.T) {
 		opt = wrapped(t, opt, r.Adapter, `[ "$1" != --version ] || { echo "`+r.Adapter+` 9.9.9"; exit; }`)
 		var log bytes.Buffer
 		opt.Log = &log
-		_ = must(ask(t, opt, checkout(t), feedback("please")))(t)
+		_ = must.Get(ask(t, opt, checkout(t), feedback("please")))(t)
 		line, _, _ := strings.Cut(log.String(), "\n")
 		golden.Text(t, r.Adapter+"_version.txt", line)
 	})

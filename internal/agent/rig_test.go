@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -64,7 +65,7 @@ func checkout(t *testing.T) string {
 
 func ask(t *testing.T, opt agent.Options, dir string, req model.Request) (model.Outcome, error) {
 	t.Helper()
-	return must(agent.New(opt))(t).Run(context.Background(), dir, req)
+	return must.Get(agent.New(opt))(t).Run(context.Background(), dir, req)
 }
 
 // feedback is a request as the engine makes it, as far as these programs see it.
@@ -98,14 +99,5 @@ func steady(err error, s *modelstub.Stub) string {
 // contents is what a file holds.
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	return must(os.ReadFile(path))(t)
-}
-
-// must gives what a call returned, and ends the test where the call failed.
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return value
-	}
+	return must.Get(os.ReadFile(path))(t)
 }

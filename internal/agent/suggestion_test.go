@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // asStored are files that git stores as they are.
@@ -43,10 +44,10 @@ func suggest(t *testing.T, text string, list ...model.Feedback) (string, model.O
 			list[i].ID = int64(i + 1)
 		}
 	}
-	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
-	out := must(a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list}))(t)
+	a := must.Get(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	out := must.Get(a.Run(context.Background(), dir, model.Request{Kind: "feedback", Feedback: list}))(t)
 	now := contents(t, file)
-	assert.Equal(t, os.FileMode(0o755), must(os.Stat(file))(t).Mode(), "the mode stays")
+	assert.Equal(t, os.FileMode(0o755), must.Get(os.Stat(file))(t).Mode(), "the mode stays")
 	return string(now), out
 }
 
@@ -193,14 +194,14 @@ func TestSuggestionsStayInTheCheckout(t *testing.T) {
 	require.NoError(t, os.Symlink("real.txt", filepath.Join(dir, "in.txt")))
 	require.NoError(t, os.Symlink(outside, filepath.Join(dir, "sub")))
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o755))
-	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	a := must.Get(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
 	var list []model.Feedback
 	for i, path := range []string{"out.txt", "in.txt", "sub/secret.txt", "folder"} {
 		f := at(1, 1, fenced("x"))
 		f.ID, f.Kind, f.Path = int64(i+1), model.KindReview, path
 		list = append(list, f)
 	}
-	out := must(a.Run(context.Background(), dir, model.Request{Feedback: list}))(t)
+	out := must.Get(a.Run(context.Background(), dir, model.Request{Feedback: list}))(t)
 	link := "Not applied: its path goes through a symbolic link."
 	assert.Equal(t, map[int64]string{1: link, 2: link, 3: link, 4: "Not applied: it is not a file."}, replies(out))
 	for _, file := range []string{secret, filepath.Join(dir, "real.txt")} {
@@ -235,8 +236,8 @@ func TestSeveralSuggestionsInOneFile(t *testing.T) {
 }
 
 func TestSuggestionsCannotRepair(t *testing.T) {
-	a := must(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
-	out := must(a.Run(context.Background(), t.TempDir(), model.Request{
+	a := must.Get(agent.New(agent.Options{Adapter: "suggestion", Files: asStored{}}))(t)
+	out := must.Get(a.Run(context.Background(), t.TempDir(), model.Request{
 		Kind: "repair", CI: []model.CIFailure{{Name: "make test", Log: "FAIL"}},
 		Feedback: []model.Feedback{{ID: 1, Kind: model.KindReview, Path: "a.txt", Lines: model.Lines{Line: 1}, Body: "```suggestion\nx\n```"}, {ID: 2, Kind: model.KindReview, Body: "Why?"}},
 	}))(t)

@@ -13,17 +13,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // helped is what a real program's help says it takes.
 func helped(t *testing.T, argv ...string) []string {
 	t.Helper()
-	program, err := filepath.Abs(filepath.Join("../../.cache/tools", argv[0]))
-	require.NoError(t, err)
+	program := must.Get(filepath.Abs(filepath.Join("../../.cache/tools", argv[0])))(t)
 	cmd := exec.Command(program, argv[1:]...)
 	cmd.Env = []string{"HOME=" + t.TempDir()}
-	out, err := cmd.Output()
-	require.NoError(t, err, "run scripts/tools codex claude")
+	out := must.Get(cmd.Output())(t, "run scripts/tools codex claude")
 	var found []string
 	for _, line := range regexp.MustCompile(`(?m)^ {2,6}(-[^ ].*)$`).FindAllStringSubmatch(string(out), -1) {
 		found = append(found, regexp.MustCompile(`^-{1,2}\w[\w-]*|, (-{1,2}\w[\w-]*)`).FindAllString(line[1], -1)...)
@@ -36,13 +35,10 @@ func helped(t *testing.T, argv ...string) []string {
 
 func TestThePinsAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	tools, err := os.ReadFile("../../scripts/tools")
-	require.NoError(t, err)
+	tools := must.Get(os.ReadFile("../../scripts/tools"))(t)
 	made := Options{}
-	a, err := newCodex(made)
-	require.NoError(t, err)
-	b, err := newClaude(made)
-	require.NoError(t, err)
+	a := must.Get(newCodex(made))(t)
+	b := must.Get(newClaude(made))(t)
 	for _, p := range []*program{&a.(*codex).program, &b.(*claude).program} {
 		assert.Contains(t, string(tools), "\n"+p.name+"="+p.pkg+"@"+p.version+"\n")
 	}
@@ -53,13 +49,11 @@ func TestTheSchemasAreTheContract(t *testing.T) {
 	described := map[string]bool{}
 	for kind, names := range fields {
 		file := "testdata/outcome_" + kind + ".schema.json"
-		text, err := outcomeSchema(model.Request{Kind: kind})
-		require.NoError(t, err)
+		text := must.Get(outcomeSchema(model.Request{Kind: kind}))(t)
 		if slices.Contains(os.Args, "-update") {
 			require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
 		}
-		want, err := os.ReadFile(file)
-		require.NoError(t, err)
+		want := must.Get(os.ReadFile(file))(t)
 		assert.Equal(t, string(want), text+"\n")
 		assert.NotContains(t, text, `"type":null`, "every type of the contract has a name")
 
@@ -77,10 +71,8 @@ func TestTheSchemasAreTheContract(t *testing.T) {
 	}
 	assert.Len(t, described, len(meanings))
 
-	repair, err := outcomeSchema(model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix})
-	require.NoError(t, err)
-	whole, err := outcomeSchema(model.Request{Kind: model.AskBugfix})
-	require.NoError(t, err)
+	repair := must.Get(outcomeSchema(model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix}))(t)
+	whole := must.Get(outcomeSchema(model.Request{Kind: model.AskBugfix}))(t)
 	assert.Equal(t, whole, repair, "a model is asked for the shape of what it repairs")
 
 	// What the schema asks for is what Decode takes.
@@ -94,14 +86,11 @@ func TestASessionsNameHoldsWhatItUsed(t *testing.T) {
 	t.Parallel()
 	s := session{id: "01a1fea8-0000-7000-8000-000000000000", used: model.Usage{InputTokens: 200, OutputTokens: 40, CostUSD: 0.0024}}
 	assert.Equal(t, "01a1fea8-0000-7000-8000-000000000000/200/40/0.0024", s.String())
-	again, err := readSession(s.String())
-	require.NoError(t, err)
+	again := must.Get(readSession(s.String()))(t)
 	assert.Equal(t, s, again)
-	alone, err := readSession(s.id)
-	require.NoError(t, err)
+	alone := must.Get(readSession(s.id))(t)
 	assert.Equal(t, session{id: s.id}, alone)
-	none, err := readSession("")
-	require.NoError(t, err)
+	none := must.Get(readSession(""))(t)
 	assert.Equal(t, session{}, none)
 	assert.Equal(t, int64(40), since[int64](100, 60))
 	assert.Equal(t, int64(30), since[int64](30, 60), "a transcript that came without its count begins at nothing")
@@ -112,8 +101,7 @@ func TestOnlyObjectIsExact(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`: `{"a": 1}`, "x {y} {} ```json\n{\"a\": {\"b\": \"}{\"}}\n``` z": `{"a": {"b": "}{"}}`, " {} ": "{}", "a } b {\n \"c\": 1} ": "{\n \"c\": 1}",
 	} {
-		got, err := onlyObject(text)
-		require.NoError(t, err, text)
+		got := must.Get(onlyObject(text))(t, text)
 		assert.Equal(t, want, string(got))
 	}
 	for text, want := range map[string]string{
@@ -124,8 +112,7 @@ func TestOnlyObjectIsExact(t *testing.T) {
 		`so: {"a": {"b": 1}, c}`:   `agent: its answer is not JSON (invalid character 'c' at start of string (expecting '"')): it begins with "{\"a\": {\"b\": 1}, c}"`,
 		`{"usage": {"cost_usd":1}`: `agent: its answer is not JSON (it ends in the middle): it begins with "{\"usage\": {\"cost_usd\":1}"`,
 	} {
-		_, err := onlyObject(text)
-		assert.EqualError(t, err, want)
+		assert.EqualError(t, must.Err(onlyObject(text)), want)
 	}
 }
 
@@ -138,10 +125,8 @@ func TestSkillsAreFoundWhereverALinkLeads(t *testing.T) {
 	}
 	require.NoError(t, os.Symlink("../../docs", filepath.Join(dir, ".agents/skills/linked")))
 	require.NoError(t, os.Symlink(".", filepath.Join(dir, ".codex/skills/x/self")))
-	found, err := skillFiles(dir)
-	require.NoError(t, err)
-	real, err := filepath.EvalSymlinks(dir)
-	require.NoError(t, err)
+	found := must.Get(skillFiles(dir))(t)
+	real := must.Get(filepath.EvalSymlinks(dir))(t)
 	for _, name := range []string{".agents/skills/a/SKILL.md", ".agents/skills/linked/SKILL.md", ".codex/skills/x/y/SKILL.md", ".codex/skills/x/self/y/SKILL.md"} {
 		assert.Contains(t, found, filepath.Join(dir, name))
 	}
@@ -152,6 +137,5 @@ func TestSkillsAreFoundWhereverALinkLeads(t *testing.T) {
 	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
 		require.NoError(t, os.Symlink(".", filepath.Join(dir, ".agents/skills/many", name)))
 	}
-	_, err = skillFiles(dir)
-	assert.ErrorContains(t, err, "more than can be hidden from codex")
+	assert.ErrorContains(t, must.Err(skillFiles(dir)), "more than can be hidden from codex")
 }

@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAFiltersOutputIsItsStandardOutputAlone(t *testing.T) {
 	opt := agent.Options{Env: []string{"PATH=" + os.Getenv("PATH")}, Temp: t.TempDir()}
 	dir := checkoutOf(t, map[string]string{"greet.txt": letter})
-	out := must(agent.Filter(t.Context(), dir, []string{"sh", "-c", "cat greet.txt; echo aside >&2; tr a-z A-Z"}, []byte("from stdin\n"), opt))(t)
+	out := must.Get(agent.Filter(t.Context(), dir, []string{"sh", "-c", "cat greet.txt; echo aside >&2; tr a-z A-Z"}, []byte("from stdin\n"), opt))(t)
 	assert.Equal(t, letter+"FROM STDIN\n", string(out))
 
 	_, err := agent.Filter(t.Context(), dir, []string{"sh", "-c", "echo half; echo why >&2; exit 3"}, nil, opt)
@@ -22,8 +23,7 @@ func TestAFiltersOutputIsItsStandardOutputAlone(t *testing.T) {
 	assert.Equal(t, 3, failed.Exit)
 	assert.Equal(t, "why", strings.TrimSpace(failed.Stderr))
 	for _, none := range [][]string{nil, {""}} {
-		_, err = agent.Filter(t.Context(), dir, none, nil, opt)
-		require.EqualError(t, err, "the command is empty")
+		require.EqualError(t, must.Err(agent.Filter(t.Context(), dir, none, nil, opt)), "the command is empty")
 		require.EqualError(t, agent.RunTests(t.Context(), dir, none, opt), "required tests: the command is empty")
 	}
 }

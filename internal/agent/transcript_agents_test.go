@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -23,7 +24,7 @@ func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		a := t.TempDir()
 		first, _ := runner(t, r, a, "", "first question", r.Run("echo an output; seq 1 60000"), r.Done(greeted))
-		files := must(agent.ReadTranscript(a, r.Adapter, first, roomy))(t)
+		files := must.Get(agent.ReadTranscript(a, r.Adapter, first, roomy))(t)
 		require.Len(t, files, 1)
 		require.NoError(t, os.RemoveAll(a))
 
@@ -34,7 +35,7 @@ func TestASessionIsGoneOnWithOnAnotherRunner(t *testing.T) {
 			assert.Contains(t, s.Asked(0), known)
 		}
 		assert.Equal(t, first[:36], second[:36])
-		longer := must(agent.ReadTranscript(b, r.Adapter, second, roomy))(t)
+		longer := must.Get(agent.ReadTranscript(b, r.Adapter, second, roomy))(t)
 		assert.Equal(t, slices.Collect(maps.Keys(files)), slices.Collect(maps.Keys(longer)))
 
 		// A runner that was there at the first turn and not at the second.
@@ -54,9 +55,9 @@ func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
 	s.Play(r.Done(greeted))
 	opt, dir := rigged(t, r, s), checkout(t)
 	opt.Sessions = sessions
-	out := must(ask(t, opt, dir, feedback("first question")))(t)
-	files := must(agent.ReadTranscript(sessions, "claude", out.Session, roomy))(t)
-	found := must(filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl")))(t)
+	out := must.Get(ask(t, opt, dir, feedback("first question")))(t)
+	files := must.Get(agent.ReadTranscript(sessions, "claude", out.Session, roomy))(t)
+	found := must.Get(filepath.Glob(filepath.Join(sessions, "claude", "*", out.Session[:36]+".jsonl")))(t)
 	require.Len(t, found, 1)
 
 	// It has filed the old state by the path of this very checkout, where it looks first.
@@ -69,7 +70,7 @@ func TestWhatIsPutBackIsWhatClaudeGoesOnWith(t *testing.T) {
 	req := feedback("second question")
 	req.Session = out.Session
 	s.Play(r.Done(greeted))
-	_ = must(ask(t, opt, dir, req))(t)
+	_ = must.Get(ask(t, opt, dir, req))(t)
 	assert.Contains(t, s.Asked(0), "newer question")
 	assert.NotContains(t, s.Asked(0), "first question")
 }
@@ -78,11 +79,11 @@ func TestCodexGoesOnWithWhatItHasPackedItself(t *testing.T) {
 	t.Parallel()
 	r, a, b := modelstub.Codex(), t.TempDir(), t.TempDir()
 	handle, _ := runner(t, r, a, "", "first question", r.Done(greeted))
-	for at, text := range must(agent.ReadTranscript(a, "codex", handle, roomy))(t) { // as it does with old sessions
+	for at, text := range must.Get(agent.ReadTranscript(a, "codex", handle, roomy))(t) { // as it does with old sessions
 		plain := filepath.Join(a, "codex", at)
 		require.NoError(t, errors.Join(os.WriteFile(plain+".zst", zst(text), 0o600), os.Remove(plain)))
 	}
-	require.NoError(t, agent.WriteTranscript(b, "codex", handle, must(agent.ReadTranscript(a, "codex", handle, roomy))(t)))
+	require.NoError(t, agent.WriteTranscript(b, "codex", handle, must.Get(agent.ReadTranscript(a, "codex", handle, roomy))(t)))
 	_, s := runner(t, r, b, handle, "second question", r.Done(greeted))
 	assert.Contains(t, s.Asked(0), "first question")
 }

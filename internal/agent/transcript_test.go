@@ -17,6 +17,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -37,7 +38,7 @@ func runner(t *testing.T, r modelstub.Rig, sessions, handle, prompt string, scri
 	req := feedback(prompt)
 	req.Session = handle
 	dir := checkout(t)
-	out := must(ask(t, opt, dir, req))(t)
+	out := must.Get(ask(t, opt, dir, req))(t)
 	require.NoError(t, errors.Join(os.RemoveAll(dir), os.RemoveAll(opt.Temp))) // so is a runner when its job is done
 	return out.Session, s
 }
@@ -148,7 +149,7 @@ func TestTheNewestTranscriptCounts(t *testing.T) {
 		when := time.Now().Add(-time.Duration(i) * time.Hour)
 		require.NoError(t, os.Chtimes(filepath.Join(sessions, at), when, when))
 	}
-	files := must(agent.ReadTranscript(sessions, "claude", thread+"/1/2/0.5", roomy))(t)
+	files := must.Get(agent.ReadTranscript(sessions, "claude", thread+"/1/2/0.5", roomy))(t)
 	assert.Equal(t, map[string][]byte{project: []byte("-work-b")}, files, "it is filed without the path of a checkout")
 }
 
@@ -168,7 +169,7 @@ func TestATranscriptIsPutBackInPlaceOfWhatIsThere(t *testing.T) {
 		"codex/2026/11/20/rollout-2026-11-20T00-00-00-" + another + ".jsonl": "other", "codex/2026/11/21/notes": "kept", "codex/" + rollout: "new",
 	}
 	assert.Equal(t, want, laid(t, sessions))
-	assert.Equal(t, fs.FileMode(0o600), must(os.Stat(file))(t).Mode())
+	assert.Equal(t, fs.FileMode(0o600), must.Get(os.Stat(file))(t).Mode())
 
 	require.NoError(t, os.Remove(file))
 	require.NoError(t, os.Symlink(victim, file))
@@ -177,7 +178,7 @@ func TestATranscriptIsPutBackInPlaceOfWhatIsThere(t *testing.T) {
 	assert.Equal(t, map[string]string{"victim": "theirs"}, laid(t, elsewhere))
 
 	require.NoError(t, agent.WriteTranscript(sessions, "claude", thread, map[string][]byte{project: []byte("new")}))
-	assert.Equal(t, fs.ModeDir|0o700, must(os.Stat(filepath.Join(sessions, "claude", "mergexo")))(t).Mode())
+	assert.Equal(t, fs.ModeDir|0o700, must.Get(os.Stat(filepath.Join(sessions, "claude", "mergexo")))(t).Mode())
 }
 
 func TestWhatIsNotPutBackOrRead(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func init() {
@@ -23,7 +24,7 @@ func init() {
 // there, and to the socket.
 func writable(t *testing.T) (dir string, attacks []string) {
 	t.Helper()
-	dir = must(os.MkdirTemp("/opt", "mergexo-test-"))(t)
+	dir = must.Get(os.MkdirTemp("/opt", "mergexo-test-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
 	for _, one := range []string{"", "bin", "dbus-1", "dbus-1/system-services"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(dir, one), 0o777))

@@ -14,15 +14,15 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // appOf installs an App on octo/widgets and gives its id and its key.
 func appOf(h *hub, more map[string]any) (id, key string) {
 	h.t.Helper()
-	made, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(h.t, err)
-	public, err := x509.MarshalPKIXPublicKey(&made.PublicKey)
-	require.NoError(h.t, err)
+	made := must.Get(rsa.GenerateKey(rand.Reader, 2048))(h.t)
+	public := must.Get(x509.MarshalPKIXPublicKey(&made.PublicKey))(h.t)
 	body := map[string]any{
 		"public_key": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})), "account": "octo",
 		"permissions": map[string]string{"contents": "write", "issues": "write", "pull_requests": "write", "actions": "write", "checks": "read", "statuses": "read", "workflows": "write"},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -28,8 +29,7 @@ func BenchmarkStartToFirstCall(b *testing.B) {
 	defer server.Close()
 	payload := filepath.Join(b.TempDir(), "event.json")
 	require.NoError(b, os.WriteFile(payload, []byte(`{"action":"created","issue":{"number":1,"pull_request":{}},"comment":{"id":1,"node_id":"x","body":"hi","user":{"login":"alice","id":1,"type":"User"}},"repository":{"full_name":"octo/widgets"},"sender":{"login":"alice","id":1,"type":"User"}}`), 0o600))
-	self, err := os.Executable()
-	require.NoError(b, err)
+	self := must.Get(os.Executable())(b)
 	var total time.Duration
 	for b.Loop() {
 		cmd := exec.CommandContext(b.Context(), self, "run")
@@ -58,8 +58,7 @@ func BenchmarkStatusOfAThousandPullRequests(b *testing.B) {
 	s.SetOrigin(server.URL)
 	defer func() { server.Close(); require.NoError(b, s.Close()) }()
 	require.NoError(b, s.Seed(func(d *sandbox.Seeder) error { return seedThousand(d) }))
-	self, err := os.Executable()
-	require.NoError(b, err)
+	self := must.Get(os.Executable())(b)
 	var peak int64
 	for b.Loop() {
 		asked = 0
@@ -68,8 +67,7 @@ func BenchmarkStatusOfAThousandPullRequests(b *testing.B) {
 			"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "GITHUB_TOKEN=sandbox-octo", "GITHUB_REPOSITORY=octo/widgets",
 			"GITHUB_API_URL=" + server.URL + "/api/v3", "GITHUB_GRAPHQL_URL=" + server.URL + "/api/graphql", "GITHUB_SERVER_URL=" + server.URL,
 		}
-		out, err := cmd.Output()
-		require.NoError(b, err)
+		out := must.Get(cmd.Output())(b)
 		require.Equal(b, 1000, bytes.Count(out, []byte(`"number":`)))
 		peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // in KiB on Linux, and in bytes on macOS
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // BenchmarkCheckpointAfterSIGTERM is the time from the signal that ends a cancelled job, sent while an agent is at work on a
@@ -71,8 +72,7 @@ func (h *hub) grow(files, commits int) {
 	dir := filepath.Join(h.t.TempDir(), "grown")
 	h.git("clone", "--quiet", "--bare", h.url+"/octo/widgets", dir)
 	imports := h.gitCommand("-C", dir, "fast-import", "--quiet")
-	in, err := imports.StdinPipe()
-	require.NoError(h.t, err)
+	in := must.Get(imports.StdinPipe())(h.t)
 	require.NoError(h.t, imports.Start())
 	w := bufio.NewWriter(in)
 	from := "from refs/heads/main^0\n"

@@ -16,7 +16,6 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,6 +23,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/cli"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // limited is what gives a program the machine's clock. Without it, nothing that it does is ever too late.
@@ -107,8 +107,7 @@ func program(t testing.TB, env []string, args ...string) ran {
 // mergexo is the program, not yet started.
 func mergexo(t testing.TB, env []string, args ...string) *exec.Cmd {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self, args...)
 	cmd.Env = append([]string{"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "TMPDIR=" + t.TempDir()}, env...)
 	return cmd
@@ -173,18 +172,14 @@ func newHub(t testing.TB, settings string) *hub {
 
 func (h *hub) raw(login, method, path string, body any) []byte {
 	h.t.Helper()
-	raw, err := json.Marshal(body)
-	require.NoError(h.t, err)
-	req, err := http.NewRequestWithContext(context.Background(), method, h.url+path, bytes.NewReader(raw))
-	require.NoError(h.t, err)
+	raw := must.Get(json.Marshal(body))(h.t)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, h.url+path, bytes.NewReader(raw)))(h.t)
 	if login != "" {
 		req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(h.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(h.t)
 	defer resp.Body.Close()
-	out, err := io.ReadAll(resp.Body)
-	require.NoError(h.t, err)
+	out := must.Get(io.ReadAll(resp.Body))(h.t)
 	require.Less(h.t, resp.StatusCode, 300, "%s %s: %s", method, path, out)
 	return out
 }
@@ -266,23 +261,6 @@ func TestMistakesOfAWorkflowsStep(t *testing.T) {
 		"sandbox without a state": {nil, []string{"sandbox"}, "sandbox needs --state DIR"},
 	})
 	assert.NotContains(t, h.comments(), "mergexo", "nothing was said")
-}
-
-func TestSettingsThatAreWrongNameTheFileAndTheKey(t *testing.T) {
-	for name, tt := range map[string]struct{ settings, says string }{
-		"missing":     {"", "main:.github/mergexo.toml"},
-		"unknown key": {"[agent]\nadapter = \"suggestion\"\n[repo]\ntracks = [\"agent/*\"]\n", "main:.github/mergexo.toml:5"},
-		"wrong type":  {"[agent]\nadapter = \"suggestion\"\n[repo]\ntrack = \"agent/*\"\n", "main:.github/mergexo.toml:5"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, tt.settings)
-			program(t, h.env(), "run").fails(t, 2, "mergexo: "+tt.says)
-			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`), "it is said once, to whoever asked")
-			assert.Contains(t, h.comments(), tt.says)
-			assert.Equal(t, 2, program(t, h.env(), "run").exit)
-			assert.Equal(t, 2, strings.Count(h.comments(), `"body":`))
-		})
-	}
 }
 
 func TestEveryExitButAUsageErrorPrintsTheReport(t *testing.T) {
@@ -372,8 +350,7 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 	state := t.TempDir()
 	serve := func() (string, func()) {
 		cmd := mergexo(t, nil, "sandbox", "--listen", "127.0.0.1:0", "--state", state)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
+		out := must.Get(cmd.StdoutPipe())(t)
 		require.NoError(t, cmd.Start())
 		var urls struct {
 			API        string `json:"api_url"`
@@ -389,11 +366,9 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 		}
 	}
 	request := func(method, url, body string) int {
-		req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
-		require.NoError(t, err)
+		req := must.Get(http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body)))(t)
 		req.Header.Set("Authorization", "Bearer sandbox-octo")
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
+		resp := must.Get(http.DefaultClient.Do(req))(t)
 		require.NoError(t, resp.Body.Close())
 		return resp.StatusCode
 	}
@@ -403,22 +378,6 @@ func TestTheSandboxServesAndRemembers(t *testing.T) {
 	api, end = serve()
 	defer end()
 	assert.Equal(t, 200, request("GET", api+"/repos/octo/widgets/issues/1", ""))
-}
-
-func TestACancelledRunLeavesItsClaim(t *testing.T) {
-	started := filepath.Join(t.TempDir(), "started")
-	h := newHub(t, command(`cat >/dev/null; : > "$LEAK"; while :; do sleep 1; done`))
-	cmd := mergexo(t, h.env("LEAK="+started, "GITHUB_RUN_ID=9"), "run", "--json")
-	var out bytes.Buffer
-	cmd.Stdout = &out
-	require.NoError(t, cmd.Start())
-	clocktest.Until(t, func() bool { _, err := os.Stat(started); return err == nil }, "the agent has started")
-	require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
-	var exit *exec.ExitError
-	require.ErrorAs(t, cmd.Wait(), &exit)
-	assert.Equal(t, 75, exit.ExitCode())
-	assert.Contains(t, out.String(), `"result":"retry"`)
-	assert.Contains(t, h.comments(), `\"phase\":\"started\"`)
 }
 
 // A URL that is none is named by its variable, with what it should be; not its text, which could hold a password.
@@ -440,7 +399,6 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 // text is what a file holds.
 func text(t testing.TB, path string) string {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(path))(t)
 	return string(raw)
 }

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
@@ -33,8 +35,7 @@ func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
 	}
 	for name, was := range before {
 		now := text(t, filepath.Join(dir, name))
-		info, err := os.Lstat(filepath.Join(dir, name))
-		require.NoError(t, err)
+		info := must.Get(os.Lstat(filepath.Join(dir, name)))(t)
 		assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
 		assert.NotContains(t, now, "BASH_ENV<<", name)
 		switch name {

@@ -14,6 +14,8 @@ import (
 	"github.com/creack/pty"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // prints is what a program prints on both streams. It has to end well.
@@ -59,8 +61,7 @@ func TestBashAndZshComplete(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "event 1.json"), nil, 0o600))
 		cmd := exec.CommandContext(t.Context(), start.argv[0], start.argv[1:]...)
 		cmd.Dir, cmd.Env = dir, []string{"PATH=" + shim(t) + ":" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "TERM=dumb", "INPUTRC=/dev/null"}
-		terminal, err := pty.Start(cmd)
-		require.NoError(t, err)
+		terminal := must.Get(pty.Start(cmd))(t)
 		var shown strings.Builder
 		until := func(what string) {
 			t.Helper()

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // completes are the words that the program completes a line with, whose last word is whole.
@@ -77,8 +78,7 @@ func TestWhatMayFollowOnALine(t *testing.T) {
 // shim is a directory with mergexo as a shell finds it.
 func shim(t *testing.T) string {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "mergexo"), []byte("#!/bin/sh\nMERGEXO_TEST_MAIN=1 exec "+self+` "$@"`+"\n"), 0o755))
 	return dir

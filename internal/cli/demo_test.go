@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // demo is a running mergexo sandbox --demo.
@@ -75,19 +76,16 @@ func (d *demo) send(form string, fields url.Values) {
 // ask sends a request as a browser that has been let in.
 func (d *demo) ask(method, path string, form url.Values) string {
 	d.t.Helper()
-	req, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(form.Encode()))
-	require.NoError(d.t, err)
+	req := must.Get(http.NewRequestWithContext(d.t.Context(), method, d.url+path, strings.NewReader(form.Encode())))(d.t)
 	req.AddCookie(&http.Cookie{Name: "key", Value: d.key})
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	client := &http.Client{CheckRedirect: func(r *http.Request, before []*http.Request) error {
 		r.AddCookie(&http.Cookie{Name: "key", Value: d.key})
 		return nil
 	}}
-	resp, err := client.Do(req)
-	require.NoError(d.t, err)
+	resp := must.Get(client.Do(req))(d.t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	require.NoError(d.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(d.t)
 	require.Equal(d.t, http.StatusOK, resp.StatusCode, "%s", raw)
 	return string(raw)
 }
@@ -95,14 +93,11 @@ func (d *demo) ask(method, path string, form url.Values) string {
 // opened is the address that a new browser ends at behind a printed link.
 func opened(t *testing.T, link string) string {
 	t.Helper()
-	jar, err := cookiejar.New(nil)
-	require.NoError(t, err)
-	resp, err := (&http.Client{Jar: jar}).Get(link)
-	require.NoError(t, err)
+	jar := must.Get(cookiejar.New(nil))(t)
+	resp := must.Get((&http.Client{Jar: jar}).Get(link))(t)
 	defer resp.Body.Close()
 	require.Equal(t, http.StatusOK, resp.StatusCode, link)
-	asked, err := url.Parse(link)
-	require.NoError(t, err)
+	asked := must.Get(url.Parse(link))(t)
 	if asked.Path != "/" { // which leads to the repository
 		require.Equal(t, asked.Path, resp.Request.URL.Path)
 	}
@@ -112,8 +107,7 @@ func opened(t *testing.T, link string) string {
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	d := newDemo(t)
-	u, err := url.Parse(d.url)
-	require.NoError(t, err)
+	u := must.Get(url.Parse(d.url))(t)
 	golden.File(t, "demo.txt", strings.NewReplacer(u.Host, "127.0.0.1:8080", d.key, "0f3a9c51d27e4b8860c1f2ab93d57e14").Replace(d.said))
 	for _, link := range regexp.MustCompile(`http://\S+`).FindAllString(d.said, -1) {
 		assert.NotContains(t, opened(t, link), "key=", link)
@@ -133,8 +127,7 @@ func TestDemo(t *testing.T) {
 	got := d.ended()
 	assert.Zero(t, got.exit)
 	assert.Empty(t, got.errout)
-	left, err := filepath.Glob(filepath.Join(d.temp, "*demo*"))
-	require.NoError(t, err)
+	left := must.Get(filepath.Glob(filepath.Join(d.temp, "*demo*")))(t)
 	assert.Empty(t, left, "nothing stays")
 }
 
@@ -154,8 +147,7 @@ func TestADemoWithStateGoesOn(t *testing.T) {
 
 func TestWhereADemoCannotListen(t *testing.T) {
 	t.Parallel()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	at := l.Addr().String()
 	mistakes(t, map[string]mistake{

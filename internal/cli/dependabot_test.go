@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // sentBy is the file of the newest delivery of an event, as somebody else has sent it.
@@ -17,8 +19,7 @@ func (h *hub) sentBy(event, sender string) string {
 	var payload map[string]any
 	require.NoError(h.t, json.Unmarshal(h.newest(event), &payload))
 	payload["sender"] = map[string]any{"login": sender, "type": "Bot", "id": 49699333}
-	raw, err := json.Marshal(payload)
-	require.NoError(h.t, err)
+	raw := must.Get(json.Marshal(payload))(h.t)
 	file := filepath.Join(h.t.(*testing.T).TempDir(), "event.json")
 	require.NoError(h.t, os.WriteFile(file, bytes.TrimSpace(raw), 0o600))
 	return file

@@ -19,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // programIn runs mergexo in a directory, with somebody who types.
@@ -47,8 +48,7 @@ func gitIn(t *testing.T, dir string, args ...string) {
 // newRepository is one with files, each a name and a text.
 func newRepository(t *testing.T, files ...string) string {
 	t.Helper()
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	dir := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	gitIn(t, dir, "init", "-q")
 	for i := 0; i < len(files); i += 2 {
 		put(t, dir, files[i], files[i+1])

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -70,8 +71,7 @@ func makeHub(t testing.TB, settings string) hubAtRest {
 // moveHub puts one address in the place of another one in all that a sandbox has written down.
 func moveHub(t testing.TB, dir, from, to string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(dir, "*.json*"))
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.json*")))(t)
 	for _, file := range files {
 		require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(text(t, file), from, to)), 0o600))
 	}

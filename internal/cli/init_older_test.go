@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Settings that are there stay, and init adds what is new. A flag decides its own key only.
@@ -51,8 +52,7 @@ strategy = "squash"
 
 	got = programIn(t, dir, "", nil, "init", "--force", "--agent", "claude").ok(t)
 	assert.Contains(t, got.errout, "--- a/.github/mergexo.toml\n+++ b/.github/mergexo.toml\n@@ -7,7 +7,7 @@", "also with --force")
-	settings, err := config.Parse(filesIn(t, dir)[thread.SettingsPath], "")
-	require.NoError(t, err)
+	settings := must.Get(config.Parse(filesIn(t, dir)[thread.SettingsPath], ""))(t)
 	assert.Equal(t, "claude", settings.Agent.Adapter)
 	assert.Equal(t, []string{"scripts/check"}, settings.Repo.RequiredTests)
 	assert.Equal(t, "label", settings.Merge.Auto)

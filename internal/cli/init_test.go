@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -65,13 +66,11 @@ func TestInitAndDoctor(t *testing.T) {
 	shows(t, "init/mergexo.toml", "", files[thread.SettingsPath])
 	shows(t, "init/mergexo.yml", "", files[doctor.WorkflowPath])
 	shows(t, "init/setup.yml", "", files[workflow.SetupPath])
-	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
-	require.NoError(t, err)
+	settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 	assert.Equal(t, "codex", settings.Agent.Adapter)
 	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
 	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
-	info, err := os.Stat(filepath.Join(dir, thread.SettingsPath))
-	require.NoError(t, err)
+	info := must.Get(os.Stat(filepath.Join(dir, thread.SettingsPath)))(t)
 	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
 
 	got = programIn(t, dir, "", nil, "doctor").ok(t)
@@ -79,33 +78,11 @@ func TestInitAndDoctor(t *testing.T) {
 
 	// What is suggested works when it is taken.
 	suggested := regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(files[thread.SettingsPath], "$1")
-	_, err = config.Parse(suggested, thread.SettingsPath)
-	require.NoError(t, err, suggested)
+	require.NoError(t, must.Err(config.Parse(suggested, thread.SettingsPath)), suggested)
 
 	got = programIn(t, dir, "", nil, "init").ok(t)
 	assert.Empty(t, got.errout)
 	assert.Contains(t, got.out, "kept  .github/mergexo.toml, which is unchanged\nkept  .github/workflows/mergexo.yml, which is unchanged\nkept  .github/mergexo/setup/action.yml, which is unchanged\n")
-}
-
-// project is the files of a repository, and the required_tests that init finds for it.
-type project struct {
-	files map[string]string
-	tests []string
-}
-
-var projects = map[string]project{
-	"nothing": {nil, nil},
-	"go":      {map[string]string{"go.mod": "module x\n", "go.sum": "", "Makefile": "test:\n"}, []string{"go", "test", "./..."}},
-	"rust":    {map[string]string{"Cargo.toml": "", "Cargo.lock": ""}, []string{"cargo", "test"}},
-	"make":    {map[string]string{"GNUmakefile": "check: all\n"}, []string{"make", "check"}},
-	"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
-	"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
-	"no test": {map[string]string{"package.json": `{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}`}, nil},
-	"pnpm":    {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "pnpm-lock.yaml": ""}, []string{"sh", "-c", "pnpm install --frozen-lockfile && pnpm test"}},
-	"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
-		`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
-	"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
-	"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
 }
 
 func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
@@ -117,8 +94,19 @@ func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "; detected from go.mod; not tested: tools/go.mod\n")
 }
 
+// How a project is set up and tested is found by package merge, whose tables have every kind.
 func TestInitFindsTheTests(t *testing.T) {
-	for name, one := range projects {
+	for name, one := range map[string]struct {
+		files map[string]string
+		tests []string
+	}{
+		"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
+		"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
+		"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
+			`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
+		"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
+		"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			dir := newRepository(t)
 			for file, text := range one.files {
@@ -126,8 +114,7 @@ func TestInitFindsTheTests(t *testing.T) {
 			}
 			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
 			files := filesIn(t, dir)
-			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
-			require.NoError(t, err)
+			settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
 			assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+workflow.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
 		})
@@ -148,8 +135,7 @@ func TestWhatInitWritesWorks(t *testing.T) {
 				require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
 				programIn(t, dir, "", nil, append([]string{"init", "--yes", "--agent", agent, "--merge", "approval"}, flags...)...).ok(t)
 				files := filesIn(t, dir)
-				settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
-				require.NoError(t, err)
+				settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 				assert.Equal(t, agent, settings.Agent.Adapter)
 				assert.Equal(t, "approval", settings.Merge.Auto)
 				assert.Equal(t, "all_complete", settings.Feedback.CI)
@@ -198,8 +184,7 @@ func TestInitAsks(t *testing.T) {
 	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t)
 	shows(t, "init/questions.txt", dir, got.errout)
 	files := filesIn(t, dir)
-	settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
-	require.NoError(t, err)
+	settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 	assert.Equal(t, "claude", settings.Agent.Adapter)
 	assert.Equal(t, "label", settings.Merge.Auto)
 	assert.Contains(t, files[doctor.WorkflowPath], `workflows: [CI, "Nightly\ttests"] #`)
@@ -345,14 +330,11 @@ func TestAQuestionCanBeInterrupted(t *testing.T) {
 	typed, err := cmd.StdinPipe() // stays open: somebody who does not type
 	require.NoError(t, err)
 	defer typed.Close()
-	asked, err := cmd.StderrPipe()
-	require.NoError(t, err)
+	asked := must.Get(cmd.StderrPipe())(t)
 	require.NoError(t, cmd.Start())
-	_, err = asked.Read(make([]byte, 1))
-	require.NoError(t, err)
+	require.NoError(t, must.Err(asked.Read(make([]byte, 1))))
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
-	text, err := io.ReadAll(asked)
-	require.NoError(t, err)
+	text := must.Get(io.ReadAll(asked))(t)
 	_ = cmd.Wait() // the exit code tells
 	assert.Equal(t, 2, cmd.ProcessState.ExitCode())
 	assert.Contains(t, string(text), "mergexo: nobody answered, so nothing was written")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const (
@@ -113,8 +114,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	dir := newRepository(t, "ci/real.yml", quietCI, thread.SettingsPath, "[merge]\nverify = \"ci\"\n", doctor.WorkflowPath, starting.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
 	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
-	info, err := os.Lstat(filepath.Join(dir, ownCI))
-	require.NoError(t, err)
+	info := must.Get(os.Lstat(filepath.Join(dir, ownCI)))(t)
 	assert.NotZero(t, info.Mode()&os.ModeSymlink)
 	assert.Equal(t, quietCI, filesIn(t, dir)["ci/real.yml"])
 	assert.Contains(t, got.out, "Let "+ownCI+" run on the branches of the merge train, which needs the token of a GitHub App (it is a link to another file):")

@@ -22,6 +22,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // underway is an init that waits for somebody at a browser.
@@ -39,15 +40,12 @@ func (h *hub) makesAnApp(dir string, args ...string) *underway {
 	t := h.t.(*testing.T)
 	u := &underway{t: t, cmd: mergexo(t, h.terminal("octo"), append([]string{"init", "--github", "--yes", "--app"}, args...)...)}
 	u.cmd.Dir, u.cmd.Stdout = dir, &u.out
-	pipe, err := u.cmd.StderrPipe()
-	require.NoError(t, err)
+	pipe := must.Get(u.cmd.StderrPipe())(t)
 	require.NoError(t, u.cmd.Start())
 	u.errout = bufio.NewReader(pipe)
-	line, err := u.errout.ReadString('\n')
-	require.NoError(t, err)
+	line := must.Get(u.errout.ReadString('\n'))(t)
 	require.Equal(t, "Open this address in a browser on this machine to create a GitHub App:\n", line)
-	line, err = u.errout.ReadString('\n')
-	require.NoError(t, err)
+	line = must.Get(u.errout.ReadString('\n'))(t)
 	u.address = strings.TrimSpace(line)
 	require.Regexp(t, `^http://127\.0\.0\.1:\d+/[A-Z2-7]{26}$`, u.address)
 	return u
@@ -56,8 +54,7 @@ func (h *hub) makesAnApp(dir string, args ...string) *underway {
 // ends waits for the end of it.
 func (u *underway) ends() ran {
 	u.t.Helper()
-	errout, err := io.ReadAll(u.errout)
-	require.NoError(u.t, err)
+	errout := must.Get(io.ReadAll(u.errout))(u.t)
 	_ = u.cmd.Wait() // the exit code tells
 	return ran{u.cmd.ProcessState.ExitCode(), u.out.String(), string(errout)}
 }
@@ -75,14 +72,11 @@ func browse(t *testing.T, form url.Values, address string, follow func(*http.Req
 	if form != nil {
 		method, text = http.MethodPost, form.Encode()
 	}
-	r, err := http.NewRequestWithContext(context.Background(), method, address, strings.NewReader(text))
-	require.NoError(t, err)
+	r := must.Get(http.NewRequestWithContext(context.Background(), method, address, strings.NewReader(text)))(t)
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	answer, err := client.Do(r)
-	require.NoError(t, err)
+	answer := must.Get(client.Do(r))(t)
 	defer answer.Body.Close()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
+	raw := must.Get(io.ReadAll(answer.Body))(t)
 	return answer.StatusCode, string(raw)
 }
 
@@ -126,8 +120,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 				h.write("main", name, files[name])
 			}
-			settings, err := config.Parse(files[thread.SettingsPath], thread.SettingsPath)
-			require.NoError(t, err)
+			settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 			if flags != nil {
 				assert.Equal(t, []string{"github-actions[bot]", "mergexo-octo[bot]"}, settings.Repo.Bots)
 			}
@@ -175,8 +168,7 @@ func TestTheKeyOfAnAppIsKept(t *testing.T) {
 	assert.Equal(t, 2, got.exit, got.errout)
 	file := regexp.MustCompile(`the key of the App \d+ is in (\S+): store it with gh secret set MERGEXO_PRIVATE_KEY`).FindStringSubmatch(got.errout)
 	require.NotNil(t, file, got.errout)
-	info, err := os.Stat(file[1])
-	require.NoError(t, err)
+	info := must.Get(os.Stat(file[1]))(t)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	key := text(t, file[1])
 	assert.Contains(t, key, "BEGIN RSA PRIVATE KEY")

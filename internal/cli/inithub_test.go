@@ -17,6 +17,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const rightsOfWorkflows = "/api/v3/repos/octo/widgets/actions/permissions/workflow"
@@ -232,8 +233,7 @@ func TestARunWithoutSettingsIsNotRed(t *testing.T) {
 func TestInitOnGitHubMeets(t *testing.T) {
 	const repo = "/api/v3/repos/octo/widgets"
 	path := func(name string) string { // with git, and without gh
-		found, err := exec.LookPath(name)
-		require.NoError(t, err)
+		found := must.Get(exec.LookPath(name))(t)
 		dir := t.TempDir()
 		require.NoError(t, os.Symlink(found, filepath.Join(dir, name)))
 		return "PATH=" + dir
@@ -249,8 +249,7 @@ func TestInitOnGitHubMeets(t *testing.T) {
 		"an organization that forbids pull requests": {"octo", "Have an owner of octo allow that workflows open pull requests, at http://ghe.example/organizations/octo/settings/actions; or use a GitHub App:\n       mergexo init --github --app\n", "gh api", func(h *hub) []string {
 			raw := h.api("octo", "GET", repo, nil)
 			raw["owner"].(map[string]any)["type"] = "Organization"
-			body, err := json.Marshal(raw)
-			require.NoError(h.t, err)
+			body := must.Get(json.Marshal(raw))(h.t)
 			h.raw("", "PUT", "/_sandbox/faults", []map[string]any{
 				{"match": map[string]any{"method": "GET", "path": repo}, "status": 200, "body": string(body), "headers": map[string]string{"Content-Type": "application/json"}, "times": 9},
 				{"match": map[string]any{"method": "PUT", "path": rightsOfWorkflows}, "status": 409, "body": `{"message": "Conflict"}`, "times": 9},

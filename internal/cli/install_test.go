@@ -25,6 +25,7 @@ import (
 	gateway "github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // standInGH is GitHub's own program as far as the install page uses it, for the sandbox, which it cannot speak to.
@@ -109,8 +110,7 @@ func newNewcomer(t *testing.T, files string) *newcomer {
 	for name, text := range filesIn(t, files) {
 		n.write("main", name, text)
 	}
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	require.NoError(t, os.Symlink(self, filepath.Join(n.bin, "gh")))
 	require.NoError(t, os.WriteFile(filepath.Join(n.bin, "codex"), []byte(standInCodex), 0o755))
 	gitIn(t, ".", "clone", "-q", n.url+"/octo/widgets.git", n.dir)

@@ -22,6 +22,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/cli"
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // running is a mergexo that is under way.
@@ -120,8 +121,7 @@ func (h *hub) branches() []string {
 func (h *hub) file(branch, path string) string {
 	h.t.Helper()
 	raw := h.rest("octo", "GET", "/contents/"+path+"?ref="+url.QueryEscape(branch), nil)["content"].(string)
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
-	require.NoError(h.t, err)
+	text := must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(h.t)
 	return string(text)
 }
 

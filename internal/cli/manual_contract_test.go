@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/manual"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestTheManualTellsHowToInstallEveryAgent(t *testing.T) {
@@ -40,8 +41,7 @@ func TestTheManualTellsOfEveryFieldOfTheContract(t *testing.T) {
 	}
 	shown := fenced("json").FindStringSubmatch(page)
 	require.NotNil(t, shown)
-	got, err := agent.Decode([]byte(shown[1]), model.Request{Kind: model.AskFeedback})
-	require.NoError(t, err)
+	got := must.Get(agent.Decode([]byte(shown[1]), model.Request{Kind: model.AskFeedback}))(t)
 	assert.NotEmpty(t, got.ReviewReplies)
 }
 

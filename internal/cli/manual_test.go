@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/manual"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // example is an output that the README or a page of the manual shows in a block of text.
@@ -121,8 +122,7 @@ func TestTheSettingsThatAreShownHold(t *testing.T) {
 	for _, page := range allPages() {
 		for _, found := range fenced("toml").FindAllStringSubmatch(read(t, page), -1) {
 			seen++
-			_, err := config.ParseWithoutAgent(found[1], page)
-			assert.NoError(t, err, found[1])
+			assert.NoError(t, must.Err(config.ParseWithoutAgent(found[1], page)), found[1])
 		}
 	}
 	assert.Greater(t, seen, 5)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestABranchWithoutANetChange: a rebase keeps the commits that people wrote, and says what they come to.
@@ -142,10 +144,8 @@ func TestAGitThatCannotBeStartedForNow(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)
 	bin := t.TempDir()
-	f, err := os.OpenFile(filepath.Join(bin, "git"), os.O_CREATE|os.O_WRONLY, 0o755)
-	require.NoError(t, err)
-	_, err = f.WriteString("#!/bin/sh\nPATH=" + os.Getenv("PATH") + "\nexec git \"$@\"\n")
-	require.NoError(t, err)
+	f := must.Get(os.OpenFile(filepath.Join(bin, "git"), os.O_CREATE|os.O_WRONLY, 0o755))(t)
+	require.NoError(t, must.Err(f.WriteString("#!/bin/sh\nPATH="+os.Getenv("PATH")+"\nexec git \"$@\"\n")))
 	merge := func() ran {
 		return program(t, y.env("PATH="+bin+":"+os.Getenv("PATH")), "merge", "--checkout", y.dir, "--branch", "fix", "--base", "main")
 	}

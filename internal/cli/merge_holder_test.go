@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestOnlyAProcessThatIsOverIsGone(t *testing.T) {
@@ -38,8 +40,7 @@ func TestOnlyAProcessThatIsOverIsGone(t *testing.T) {
 		assert.Equal(t, want, gone(name), name)
 	}
 	cmd := exec.CommandContext(context.Background(), "cat")
-	in, err := cmd.StdinPipe()
-	require.NoError(t, err)
+	in := must.Get(cmd.StdinPipe())(t)
 	require.NoError(t, cmd.Start())
 	_, start, _ := seen(cmd.Process.Pid)
 	child := named(cmd.Process.Pid, start, words[5])

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestTheBranchHasMovedBeforeTheBaseDid: the account tells of both branches where the base moves in between.
@@ -128,8 +130,7 @@ func TestWhatAKilledMergeLeavesIsRemovedByTheNext(t *testing.T) {
 	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"echo > '" + began + "'; read x < '" + hold + "'\"]\n"})
 	y.commit("quick", "main", "Quick", map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
 	left := func(kind string) []string {
-		names, err := filepath.Glob(filepath.Join(temp, "mergexo-"+kind+"*"))
-		require.NoError(t, err)
+		names := must.Get(filepath.Glob(filepath.Join(temp, "mergexo-"+kind+"*")))(t)
 		return names
 	}
 	foreign := filepath.Join(temp, "mergexo-git-1234567")

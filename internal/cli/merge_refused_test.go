@@ -1,11 +1,9 @@
 package cli_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,7 +21,6 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		exit    int
 		reason  string
 		says    []string
-		limits  bool // the machine's clock ends what takes too long
 	}{
 		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: branch gone does not exist", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
 		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: branch gone does not exist", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
@@ -42,22 +39,12 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 				"`Rename the world` by `Ada`", "Neither `main` nor the branch was changed.", "and resolve the conflicts. Then run this again.",
 			},
 		},
-		"a conflict by squash": {
-			prepare: func(y *yard) { y.commit("main", "main", "Rename", map[string]string{"greeting.txt": "hello\nearth\n"}) },
-			args:    []string{"--branch", "fix", "--strategy", "squash"}, exit: 3, reason: "SQUASH_CONFLICT: ", says: []string{"`greeting.txt`"},
-		},
 		"tests that fail": {
 			prepare: func(y *yard) { y.commit("fix", "fix", "Part", map[string]string{"greeting.txt": "bye\n"}) },
 			exit:    3, reason: "PRE_MERGE_FAILED: ", says: []string{"`grep -q hello greeting.txt` failed on the merged result (exit code 1"},
 		},
 		"tests that are not there": {
 			base: settings("[merge]\ntests = [\"./nothing\"]\n"), exit: 3, reason: "PRE_MERGE_FAILED: ", says: []string{"`./nothing` could not be started: the command was not found. The end of the output:"},
-		},
-		"tests that do not end": {
-			base: settings("[merge]\ntest_timeout = \"100ms\"\ntests = [\"sleep\", \"100000\"]\n"), limits: true, exit: 3, reason: "PRE_MERGE_FAILED: timed out after 100ms ([merge] test_timeout)", says: []string{"timed out after 100ms"},
-		},
-		"no tests": {
-			base: settings("[merge]\nattempts = 1\n"), exit: 3, reason: "NO_TESTS: ", says: []string{"set `[merge] tests` to the command, or to `\"none\"` to merge without tests"},
 		},
 		"settings that do not hold": {base: settings("[merge]\nstrategies = 1\n"), exit: 2, reason: "main:.github/mergexo.toml:2"},
 		"a strategy of GitHub's":    {base: settings("[merge]\nstrategy = \"api\"\ntests = \"none\"\n"), exit: 2, reason: "strategy api is GitHub's own"},
@@ -70,7 +57,6 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			y := newYard(t, tt.base)
-			y.limits = tt.limits
 			if tt.prepare != nil {
 				tt.prepare(y)
 			}
@@ -88,23 +74,6 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 			assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
 			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
 		})
-	}
-}
-
-func TestProgramsReadWhyNothingWasMerged(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, nil)
-	y.commit("clash", "main~1", "Shout", map[string]string{"notes.txt": "ONE\n"})
-	for branch, want := range map[string][]any{
-		"clash": {"blocked", 3.0, "REBASE_CONFLICT"}, "gone": {"blocked", 3.0, "BRANCH_MISSING"}, "main": {"failed", 2.0, "main cannot be merged into itself"},
-	} {
-		got := y.merge("--branch", branch, "--json")
-		o := object(t, got)
-		code, _, _ := strings.Cut(o["reason"].(string), ":")
-		assert.Equal(t, want, []any{o["result"], o["exit"], code}, branch)
-		assert.Equal(t, []any{}, o["effects"])
-		assert.Contains(t, got.errout, fmt.Sprintf("mergexo: %s\n", o["reason"]))
-		assert.Equal(t, 1, strings.Count(got.out, "\n"))
 	}
 }
 
@@ -195,11 +164,4 @@ func TestTheBaseSaysHowItIsTested(t *testing.T) {
 			assert.Regexp(t, command, got.out)
 		})
 	}
-	y := newYard(t, map[string]string{".github/mergexo.toml": "", "Makefile": fails})
-	got := y.merge("--branch", "fix").ok(t)
-	assert.Regexp(t, "`make test` passed on exactly this commit( in \\d+ s)? \\(detected from Makefile\\)\\.", got.out)
-	y = newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
-	y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
-	got = y.merge("--branch", "fix").ok(t)
-	assert.Contains(t, got.out, "No tests were run: the settings say `tests = \"none\"`.")
 }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestMergeTakesABranchOntoABaseThatHasMoved(t *testing.T) {
@@ -224,15 +226,6 @@ func TestMergeInEveryKindOfClone(t *testing.T) {
 	}
 }
 
-func TestMergeIntoMaster(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, nil)
-	y.git(y.bare, "branch", "-m", "main", "master")
-	y.clone("clone", "-q", y.bare)
-	y.merge("--branch", "fix").ok(t)
-	assert.Equal(t, []string{"Say more", "Exclaim"}, y.subjects("master", 2))
-}
-
 func TestMergeByTheStrategyThatIsNamed(t *testing.T) {
 	t.Parallel()
 	for strategy, want := range map[string][]string{
@@ -333,8 +326,7 @@ func TestMergeHasToKnowWhoMergesAndWhere(t *testing.T) {
 func (y *yard) lockedUntil(until time.Time) {
 	y.t.Helper()
 	tree := y.git(y.writer, "hash-object", "-t", "tree", "-w", "/dev/null")
-	lease, err := json.Marshal(map[string]any{"holder": "somebody", "until": until.UTC().Truncate(time.Second)})
-	require.NoError(y.t, err)
+	lease := must.Get(json.Marshal(map[string]any{"holder": "somebody", "until": until.UTC().Truncate(time.Second)}))(y.t)
 	y.git(y.writer, "push", "-q", "origin", y.git(y.writer, "commit-tree", tree, "-m", string(lease))+":refs/mergexo/lock/main")
 }
 

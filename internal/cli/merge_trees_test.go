@@ -46,10 +46,3 @@ func TestSubmodulesBesideTheRepository(t *testing.T) {
 		assert.Contains(t, got.out, "after `git submodule update --init`")
 	}
 }
-
-func TestWhatIsDetectedSaysWhichModulesItLeavesOut(t *testing.T) {
-	t.Parallel()
-	y := newYard(t, map[string]string{".github/mergexo.toml": "", "go.mod": "module m\n", "tools/go.mod": "module tools\n", "vendor/x/go.mod": "module x\n"})
-	got := y.merge("--branch", "fix", "--dry-run").ok(t)
-	assert.Contains(t, got.out, "The tests would run with `go test ./...` (detected from go.mod; not tested: tools/go.mod)")
-}

@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // tested are settings whose tests look for a word in a file.
@@ -47,8 +49,7 @@ var yards struct {
 func firstYard(t testing.TB) string {
 	t.Helper()
 	yards.Do(func() {
-		root, err := os.MkdirTemp("", "mergexo-yard-")
-		require.NoError(t, err)
+		root := must.Get(os.MkdirTemp("", "mergexo-yard-"))(t)
 		y := &yard{t: t, home: filepath.Join(root, "home"), bare: filepath.Join(root, "origin.git"), writer: filepath.Join(root, "writer"), dir: filepath.Join(root, "clone")}
 		require.NoError(t, os.Mkdir(y.home, 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(y.home, ".gitconfig"), []byte("[user]\nname = Ada\nemail = ada@example.com\n[init]\ndefaultBranch = main\n[core]\nfsync = none\n"), 0o600))

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // mistake is a command line that ends at once, and a part of what it is told.
@@ -45,8 +47,7 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		return filepath.Join(dir, name)
 	}
-	event, err := filepath.Abs("../../scripts/events/issue_comment.json")
-	require.NoError(t, err)
+	event := must.Get(filepath.Abs("../../scripts/events/issue_comment.json"))(t)
 	notJSON, nothing := file("notes.txt", "hello\n"), file("empty.json", "{}")
 	labels := file("labels.json", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)
 	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"

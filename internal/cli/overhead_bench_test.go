@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // idle is an agent that has nothing to do.
@@ -56,13 +58,10 @@ func (h *hub) bare(calls []*request) time.Duration {
 				require.NoError(h.t, err, "%s: %s", argv, out)
 			}
 		}
-		req, err := http.NewRequestWithContext(h.t.Context(), c.method, h.url+c.path, bytes.NewReader(c.body))
-		require.NoError(h.t, err)
+		req := must.Get(http.NewRequestWithContext(h.t.Context(), c.method, h.url+c.path, bytes.NewReader(c.body)))(h.t)
 		req.Header = c.header
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(h.t, err)
-		_, err = io.Copy(io.Discard, resp.Body)
-		require.NoError(h.t, err)
+		resp := must.Get(http.DefaultClient.Do(req))(h.t)
+		require.NoError(h.t, must.Err(io.Copy(io.Discard, resp.Body)))
 		require.NoError(h.t, resp.Body.Close())
 		require.Less(h.t, resp.StatusCode, 300, "%s %s", c.method, c.path)
 	}

@@ -25,6 +25,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // company is a network in which GitHub is reached through a proxy only, by a name that no name server knows, with a certificate of
@@ -45,8 +47,7 @@ const github = "github.invalid" // https://www.rfc-editor.org/rfc/rfc6761#sectio
 func newCompany(t *testing.T, settings string) *company {
 	t.Helper()
 	c := &company{hub: newHub(t, settings), paths: map[string]bool{}}
-	inner, err := url.Parse(c.url)
-	require.NoError(t, err)
+	inner := must.Get(url.Parse(c.url))(t)
 	through := httputil.NewSingleHostReverseProxy(inner)
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
@@ -85,14 +86,12 @@ func asked(r *http.Request) string {
 func (c *company) certify() tls.Certificate {
 	c.t.Helper()
 	sign := func(serial int64, template, parent *x509.Certificate, by *ecdsa.PrivateKey) ([]byte, *ecdsa.PrivateKey) {
-		key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-		require.NoError(c.t, err)
+		key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(c.t)
 		template.SerialNumber, template.NotBefore, template.NotAfter = big.NewInt(serial), time.Now().Add(-time.Hour), time.Now().Add(24*time.Hour)
 		if by == nil {
 			parent, by = template, key
 		}
-		der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by)
-		require.NoError(c.t, err)
+		der := must.Get(x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by))(c.t)
 		return der, key
 	}
 	ca := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const pull7 = "../../scripts/events/pull_request_review_comment.json"
@@ -107,8 +108,7 @@ func replays(t *testing.T, name, file string) string {
 }
 
 func TestReplayOfAnExampleOfEveryEvent(t *testing.T) {
-	files, err := filepath.Glob("../github/testdata/events/*.json")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("../github/testdata/events/*.json"))(t)
 	require.GreaterOrEqual(t, len(files), 8)
 	for _, file := range files {
 		replays(t, strings.TrimSuffix(filepath.Base(file), ".json"), file) // one after the other: the command line library has globals

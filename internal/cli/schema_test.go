@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/manual"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // schemaFiles gives a compiler the schemas of the manual, and nothing from anywhere else.
@@ -98,8 +99,7 @@ func TestEveryCommandForProgramsHasASchema(t *testing.T) {
 		}
 	}
 	walk()
-	files, err := filepath.Glob("../manual/schemas/*")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("../manual/schemas/*"))(t)
 	var there []string
 	for _, f := range files {
 		there = append(there, filepath.Base(f))
@@ -129,8 +129,7 @@ func TestSchemasRefuseWhatIsNotThere(t *testing.T) {
 		refuses := func(change func(map[string]any)) {
 			changed := maps.Clone(object)
 			change(changed)
-			text, err := json.Marshal(changed)
-			require.NoError(t, err)
+			text := must.Get(json.Marshal(changed))(t)
 			assert.Error(t, against(name, string(text)), "%s: %s", name, text)
 		}
 		refuses(func(o map[string]any) { o["foreign"] = 1 })
@@ -144,8 +143,7 @@ func TestSchemasRefuseWhatIsNotThere(t *testing.T) {
 }
 
 func TestReportsHoldTheirSchema(t *testing.T) {
-	files, err := filepath.Glob("../report/testdata/*.json")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("../report/testdata/*.json"))(t)
 	require.Greater(t, len(files), 5)
 	for _, f := range files {
 		if filepath.Base(f) == "standings.json" { // is a part of what status prints

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // terminal is a program at a terminal of its own.
@@ -30,8 +31,7 @@ type terminal struct {
 func atTerminal(t *testing.T, env []string, args ...string) *terminal {
 	t.Helper()
 	cmd := mergexo(t, append([]string{"TERM=xterm"}, env...), args...)
-	tty, err := pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80})
-	require.NoError(t, err)
+	tty := must.Get(pty.StartWithSize(cmd, &pty.Winsize{Rows: 24, Cols: 80}))(t)
 	s := &terminal{t: t, ended: make(chan struct{})}
 	go func() {
 		defer close(s.ended)

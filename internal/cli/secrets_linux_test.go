@@ -12,16 +12,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Also without a token there is something in our environment or memory: the variables that a workflow sets for other
 // programs, among others. The user is one without privileges: from root nothing is kept.
 func TestOurProcessIsShutWithoutAToken(t *testing.T) {
-	dir, err := os.MkdirTemp("/tmp", "mergexo-shut-")
-	require.NoError(t, err)
+	dir := must.Get(os.MkdirTemp("/tmp", "mergexo-shut-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	var who *syscall.Credential
 	if os.Getuid() == 0 {
 		who = &syscall.Credential{Uid: 23457, Gid: 23457}
@@ -33,19 +33,16 @@ func TestOurProcessIsShutWithoutAToken(t *testing.T) {
 		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "MERGEXO_TEST_MAIN=1", "NPM_TOKEN=secret", "TMPDIR=" + dir}
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: who}
 		cmd.Dir, cmd.Stderr = "/", os.Stderr
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
+		out := must.Get(cmd.StdoutPipe())(t)
 		require.NoError(t, cmd.Start())
 		return cmd, out
 	}
 	sandbox, out := start(self, "sandbox", "--listen", "127.0.0.1:0", "--state", filepath.Join(dir, "state"))
-	line, err := bufio.NewReader(out).ReadString('\n')
-	require.NoError(t, err)
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	require.Contains(t, line, "api_url")
 	at := "/proc/" + strconv.Itoa(sandbox.Process.Pid)
 	cat, out := start("/bin/sh", "-c", "cat "+at+"/environ "+at+"/maps 2>/dev/null; cat "+at+"/stat; tr '\\0' '\\n' < /proc/self/environ")
-	seen, err := io.ReadAll(out)
-	require.NoError(t, err)
+	seen := must.Get(io.ReadAll(out))(t)
 	require.NoError(t, cat.Wait())
 	assert.Regexp(t, `^\d+ \(cli.test\) S (.|\n)*\nNPM_TOKEN=secret\n`, string(seen), "nothing before the line that everybody can read")
 	require.NoError(t, sandbox.Process.Signal(syscall.SIGTERM))

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -72,8 +73,7 @@ func crowd(b *testing.B, count int) (d *door, env []string) {
 // BenchmarkQuietSweep is one mergexo sweep over so many open pull requests with nothing to be done, as a process of its own,
 // where every answer of GitHub's takes 100 ms.
 func BenchmarkQuietSweep(b *testing.B) {
-	self, err := os.Executable()
-	require.NoError(b, err)
+	self := must.Get(os.Executable())(b)
 	for _, count := range []int{100, 1000, 10000} {
 		b.Run(fmt.Sprint(count), func(b *testing.B) {
 			d, env := crowd(b, count)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // swept reads what a sweep prints as JSON: the result of each number, 0 for the repository's own.
@@ -222,14 +224,12 @@ func TestTheDashboardIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Helper()
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(text(t, page)), "</html>"))
 		assert.Contains(t, text(t, page), "octo/widgets")
-		left, err := os.ReadDir(filepath.Dir(page))
-		require.NoError(t, err)
+		left := must.Get(os.ReadDir(filepath.Dir(page)))(t)
 		assert.Len(t, left, 1, "no half of another one beside it")
 	}
 	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep", "--html", page).exit)
 	whole()
-	info, err := os.Stat(page)
-	require.NoError(t, err)
+	info := must.Get(os.Stat(page))(t)
 	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
 
 	require.NoError(t, os.WriteFile(page, []byte("an older one"), 0o600))

@@ -19,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/report"
 )
 
@@ -79,8 +80,7 @@ func theDay(t *testing.T) (all []day) {
 	for _, row := range dayRow.FindAllStringSubmatch(read(t, pages+"merging.md"), -1) {
 		d := day{name: row[1]}
 		for i, to := range []*float64{&d.landed, &d.median, &d.p95, &d.minutes} {
-			n, err := strconv.ParseFloat(row[2+i], 64)
-			require.NoError(t, err)
+			n := must.Get(strconv.ParseFloat(row[2+i], 64))(t)
 			*to = n
 		}
 		all = append(all, d)

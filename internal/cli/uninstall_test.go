@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // installed is a repository with all that MergeXO makes, beside what looks like it and is somebody else's.
@@ -57,8 +58,7 @@ func (h *hub) kept() string {
 	for _, v := range h.api("octo", "GET", "/api/v3/repos/octo/widgets/actions/variables", nil)["variables"].([]any) {
 		names.Variables = append(names.Variables, v.(map[string]any)["name"].(string))
 	}
-	text, err := json.Marshal(names)
-	require.NoError(h.t, err)
+	text := must.Get(json.Marshal(names))(h.t)
 	return string(text) + "\n" + h.refs()
 }
 

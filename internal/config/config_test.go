@@ -15,20 +15,19 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const source = ".github/mergexo.toml"
 
 // What people read when their settings are wrong.
 func TestMessages(t *testing.T) {
-	files, err := filepath.Glob("testdata/bad/*.toml")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("testdata/bad/*.toml"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			_, err = Parse(string(text), source)
+			text := must.Get(os.ReadFile(file))(t)
+			_, err := Parse(string(text), source)
 			require.ErrorIs(t, err, ErrInvalid)
 			golden.File(t, "bad/"+strings.TrimSuffix(filepath.Base(file), ".toml")+".out", err.Error()+"\n")
 		})
@@ -39,10 +38,8 @@ func TestMessages(t *testing.T) {
 func TestTheLabelForForksMeansNothingElse(t *testing.T) {
 	for _, label := range []string{"agent:design", "agent:roadmap", "Agent:Bugfix", "agent:small-job", "agent:ignore", "Merge:Freeze", "go"} {
 		text := Minimal + fmt.Sprintf("[merge]\nauto_label = \"Go\"\nauto = \"label\"\n[labels]\nfreeze = \"merge:freeze\"\n[external]\nlabel = %q\n", label)
-		_, err := Parse(text, source)
-		require.NoError(t, err, label)
-		_, err = Parse(text+"enabled = true\n", source)
-		require.ErrorContains(t, err, "one label cannot mean two things", label)
+		require.NoError(t, must.Err(Parse(text, source)), label)
+		require.ErrorContains(t, must.Err(Parse(text+"enabled = true\n", source)), "one label cannot mean two things", label)
 	}
 	_, err := Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source)
 	require.NoError(t, err, "nobody looks at merge.auto_label")
@@ -55,16 +52,13 @@ func TestMissingFile(t *testing.T) {
 	require.True(t, errors.As(err, &usage) && usage.Usage())
 	golden.File(t, "missing.out", err.Error()+"\n")
 
-	s, err := Parse(Minimal, source)
-	require.NoError(t, err, "what is suggested has to work")
+	s := must.Get(Parse(Minimal, source))(t, "what is suggested has to work")
 	assert.Equal(t, []string{"./agent"}, s.Agent.Command)
 }
 
 func TestEveryKey(t *testing.T) {
-	text, err := os.ReadFile("testdata/full.toml")
-	require.NoError(t, err)
-	s, err := Parse(string(text), source)
-	require.NoError(t, err)
+	text := must.Get(os.ReadFile("testdata/full.toml"))(t)
+	s := must.Get(Parse(string(text), source))(t)
 	assert.Equal(t, Settings{
 		Repo: Repo{AllowedUsers: []string{"octo", "dependabot[bot]"}, Operators: []string{"octo"}, Bots: []string{"old-mergexo[bot]"}, OperationsIssue: 12,
 			CodingGuidelines: "STYLE.md", DesignDir: "design", RequiredTests: []string{"scripts/test", ""},
@@ -90,8 +84,7 @@ func TestEveryKey(t *testing.T) {
 	}, s)
 
 	var raw map[string]map[string]any
-	_, err = toml.Decode(string(text), &raw)
-	require.NoError(t, err)
+	require.NoError(t, must.Err(toml.Decode(string(text), &raw)))
 	for _, path := range known(tables) {
 		table, name, nested := strings.Cut(path, ".")
 		require.Contains(t, raw, table)
@@ -103,8 +96,7 @@ func TestEveryKey(t *testing.T) {
 
 // The defaults themselves are in the manual.
 func TestDefaults(t *testing.T) {
-	s, err := Parse("[agent]\nadapter = \"suggestion\"\n", source)
-	require.NoError(t, err)
+	s := must.Get(Parse("[agent]\nadapter = \"suggestion\"\n", source))(t)
 	want := Defaults()
 	want.Agent.Adapter = "suggestion"
 	assert.Equal(t, want, s)
@@ -114,8 +106,7 @@ func TestDefaults(t *testing.T) {
 // Who only merges names no agent, and may all the same say how tests run.
 func TestNoAgent(t *testing.T) {
 	for _, text := range []string{"", "[merge]\nstrategy = \"squash\"\n", "[agent]\n", "[agent]\nisolation = \"none\"\nnetwork = \"model\"\n"} {
-		s, err := Parse(text, source)
-		require.NoError(t, err, text)
+		s := must.Get(Parse(text, source))(t, text)
 		assert.True(t, s.Agent.None(), text)
 	}
 	for _, text := range []string{"adapter = \"command\"", "command = []", "model = \"m\"", "extra_args = [\"-x\"]", "pass_env = [\"KEY\"]"} {
@@ -123,8 +114,7 @@ func TestNoAgent(t *testing.T) {
 		require.ErrorContains(t, err, `agent.command: the adapter "command" needs a program`, text)
 	}
 	for _, text := range []string{"adapter = \"codex\"", "command = [\"./agent\"]"} {
-		s, err := Parse("[agent]\n"+text+"\n", source)
-		require.NoError(t, err, text)
+		s := must.Get(Parse("[agent]\n"+text+"\n", source))(t, text)
 		assert.False(t, s.Agent.None(), text)
 	}
 	err := NoAgent(source, "pull request 7")
@@ -134,19 +124,16 @@ func TestNoAgent(t *testing.T) {
 
 func TestTestsBeforeAMerge(t *testing.T) {
 	for text, want := range map[string]Tests{`"none"`: {None: true}, `[]`: {}, `["go", "test"]`: {Argv: []string{"go", "test"}}} {
-		s, err := Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source)
-		require.NoError(t, err)
+		s := must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source))(t)
 		assert.Equal(t, want, s.Merge.Tests)
-		s, err = Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source)
-		require.NoError(t, err)
+		s = must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source))(t)
 		assert.Equal(t, want, s.Merge.Setup)
 	}
 }
 
 // A rule that is off names no strategy: one line brings back what there was without it.
 func TestARuleThatIsOff(t *testing.T) {
-	s, err := Parse("agent = {adapter = \"suggestion\"}\n[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false\n", source)
-	require.NoError(t, err)
+	s := must.Get(Parse("agent = {adapter = \"suggestion\"}\n[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false\n", source))(t)
 	assert.Equal(t, []Rule{{Branch: "gh-pr-*"}}, s.Merge.Rules)
 }
 
@@ -186,11 +173,9 @@ func TestNearest(t *testing.T) {
 
 // No text panics; what fails says where, and what the library takes for a key has a line.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("testdata/*/*.toml")
-	require.NoError(f, err)
+	files := must.Get(filepath.Glob("testdata/*/*.toml"))(f)
 	for _, file := range append(files, "testdata/full.toml") {
-		text, err := os.ReadFile(file)
-		require.NoError(f, err)
+		text := must.Get(os.ReadFile(file))(f)
 		f.Add(string(text))
 	}
 	f.Add("a.b.'c\".d'.\"e\\u0041\" = '''x''''\n[[a.x]]\n[a.x.y]\nz={q=[[{r=1}]]}\n")

@@ -11,12 +11,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // The manual's page on the settings is made from the table of keys.
 func TestTheManualHasEveryKey(t *testing.T) {
-	intro, err := os.ReadFile("testdata/configuration.md")
-	require.NoError(t, err)
+	intro := must.Get(os.ReadFile("testdata/configuration.md"))(t)
 	var b strings.Builder
 	b.Write(intro)
 	table := ""

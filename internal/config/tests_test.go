@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatAChangeIsTestedWith(t *testing.T) {
@@ -44,8 +46,7 @@ func TestWhatAChangeIsTestedWith(t *testing.T) {
 	argv, err := Settings{Tests: []PathTests{web}}.TestsOf([]string{"web/a.js"}, none)
 	assert.NoError(t, err, "nobody looks for what is not needed")
 	assert.Equal(t, []string{"sh", "-c", web.Run}, argv)
-	_, err = Settings{Tests: []PathTests{web}}.TestsOf([]string{"README.md"}, none)
-	assert.EqualError(t, err, "none was found")
+	assert.EqualError(t, must.Err(Settings{Tests: []PathTests{web}}.TestsOf([]string{"README.md"}, none)), "none was found")
 	argv, err = Settings{Tests: []PathTests{web}}.TestsOf([]string{"README.md", "web/a.js"}, func() ([]string, error) { return nil, nil })
 	assert.NoError(t, err)
 	assert.Equal(t, []string{"sh", "-c", web.Run}, argv, "no plain tests are required before a push")

@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/credential"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // several is a source that has given more than one token.
@@ -31,8 +31,7 @@ func TestEverySpellingOfEverySecretIsHidden(t *testing.T) {
 func TestAFixedTokenIsWhatWasGiven(t *testing.T) {
 	t.Parallel()
 	s := credential.Or(nil, "given")
-	token, err := s.Token(t.Context())
-	require.NoError(t, err)
+	token := must.Get(s.Token(t.Context()))(t)
 	assert.Equal(t, "given", token)
 	assert.False(t, s.Refused("given"))
 	assert.Equal(t, []string{"given"}, s.Secrets())

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/net/html"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const hostile = `"'><script>alert(1)</script><img src=x onerror=alert(1)>{{.URL}}</style></svg><!-- --> javascript:alert(1) https://evil.example/`
@@ -42,8 +43,7 @@ func spoil(v reflect.Value, text string) {
 // elements are all of a page, and its text.
 func elements(t *testing.T, page string) (all []*html.Node, text string) {
 	t.Helper()
-	root, err := html.Parse(strings.NewReader(page))
-	require.NoError(t, err)
+	root := must.Get(html.Parse(strings.NewReader(page)))(t)
 	var b strings.Builder
 	for n := range root.Descendants() {
 		switch n.Type {

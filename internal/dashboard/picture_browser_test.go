@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/browser"
 )
 
@@ -49,8 +50,7 @@ func TestThePictureInTheManual(t *testing.T) {
 		p.Look(t, "light", 1000)
 		require.NoError(t, os.WriteFile(path, browser.Small(t, browser.LooksLikeSomething(t, browser.Run(t, p, chromedp.FullScreenshot(100)), 1000)), 0o644))
 	}
-	shot, err := os.ReadFile(path)
-	require.NoError(t, err)
+	shot := must.Get(os.ReadFile(path))(t)
 	browser.LooksLikeSomething(t, shot, 1000)
 	assert.Less(t, len(shot), 200_000)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
@@ -56,8 +57,7 @@ func pull(n int, title, branch string, state model.StatusState, accepted, head s
 // sample is a repository at work as the engine has read it. TestTheBoardOfARepositoryAtWork of package engine writes the file.
 func sample(t *testing.T) model.Board {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join("testdata", "board.json"))
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(filepath.Join("testdata", "board.json")))(t)
 	var b model.Board
 	require.NoError(t, json.Unmarshal(raw, &b))
 	require.NotEmpty(t, b.Pulls)

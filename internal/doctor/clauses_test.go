@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What means the same has one key, however it is written.
@@ -19,8 +21,7 @@ func TestClausesThatMeanTheSame(t *testing.T) {
 	} {
 		var want []string
 		for _, text := range same {
-			all, err := clauses(text)
-			require.NoError(t, err, text)
+			all := must.Get(clauses(text))(t, text)
 			var keys []string
 			for _, c := range all {
 				keys = append(keys, c.key)
@@ -46,9 +47,7 @@ func TestExpressionsThatGitHubRejects(t *testing.T) {
 		"\"a\" == b": "unexpected character", "&&": "unexpected token", "a || ": "unexpected end of input", "'open": "unexpected EOF while lexing end of string",
 		strings.Repeat("(", 1<<20) + "a": "more than 21000 characters", "a }} b": "always true", "${{ a": "does not end", "${{ a }} && ${{ b }}": "always true", "a && ${{ b }}": "always true",
 	} {
-		_, err := clauses(text)
-		assert.ErrorContains(t, err, says, text)
+		assert.ErrorContains(t, must.Err(clauses(text)), says, text)
 	}
-	_, err := canonical("x-${{ a || b")
-	assert.ErrorContains(t, err, "does not end")
+	assert.ErrorContains(t, must.Err(canonical("x-${{ a || b")), "does not end")
 }

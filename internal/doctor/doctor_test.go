@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const minute = time.Minute
@@ -223,8 +224,7 @@ func TestOtherWays(t *testing.T) {
 
 // conditionOf is the if: of the first job.
 func conditionOf(t *testing.T) string {
-	w, err := workflow.Read(workflow.File{Text: workflowWithKeys()})
-	require.NoError(t, err)
+	w := must.Get(workflow.Read(workflow.File{Text: workflowWithKeys()}))(t)
 	return w.Jobs[0].Condition.Value
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestFailOnIsReadAsPeopleWriteIt(t *testing.T) {
@@ -24,7 +25,6 @@ func TestFailOnIsReadAsPeopleWriteIt(t *testing.T) {
 		"blocked, faild":      `fail-on: "faild" is unknown; did you mean failed?`,
 		"- blocked\n- failed": `fail-on: "-" is unknown; use one of failed, blocked, retry, none`,
 	} {
-		_, err := FailOn(value)
-		assert.EqualError(t, err, says)
+		assert.EqualError(t, must.Err(FailOn(value)), says)
 	}
 }

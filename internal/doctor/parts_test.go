@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // free are the parts of the workflow that people may leave out or write as they like.
@@ -83,8 +85,7 @@ func TestEveryPartThatIsMissingIsFound(t *testing.T) {
 				var doc yaml.Node
 				require.NoError(t, yaml.Unmarshal([]byte(c.Workflow()), &doc))
 				partsOf(doc.Content[0], "")[i].drop()
-				text, err := yaml.Marshal(&doc)
-				require.NoError(t, err)
+				text := must.Get(yaml.Marshal(&doc))(t)
 				assert.True(t, slices.ContainsFunc(bad(string(text)), func(found Finding) bool {
 					return !slices.ContainsFunc(before, func(b Finding) bool { return b.Rule == found.Rule && b.Fix == found.Fix })
 				}), "nobody misses %s", p.path)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
@@ -27,8 +28,7 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
-			w, err := workflow.Read(file)
-			require.NoError(t, err)
+			w := must.Get(workflow.Read(file))(t)
 			check := event("completed", app, "Bot", expression.Object{"check_run": expression.Open{"status": "completed", "app": expression.Open{"slug": "some-ci"}}})
 			for _, o := range []struct {
 				what, event string

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
@@ -38,8 +39,7 @@ func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 			}
 		}
 	}
-	w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{}.Workflow()})
-	require.NoError(t, err)
+	w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{}.Workflow()}))(t)
 	assert.False(t, w.HearsPush("main"))
 	_, heard := (&exam{uses: usesOf(w)}).all("workflow_run")
 	assert.Empty(t, heard, "no CI, no trigger")
@@ -61,8 +61,7 @@ func TestAChoiceIsReadBackFromItsFiles(t *testing.T) {
 // Where a run may write it may also fail to push, and then the work is a file on the runner that the workflow has to save.
 func TestEveryJobThatMayWriteSavesWhatItCouldNotPush(t *testing.T) {
 	for _, c := range []Choice{{}, {Split: true}, {App: true, Split: true}, {Server: true, Split: true}, {Server: true}} {
-		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
-		require.NoError(t, err)
+		w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()}))(t)
 		saving := 0
 		for _, u := range usesOf(w) {
 			if u.phase == agentPhase || u.phase == planPhase {
@@ -122,8 +121,7 @@ func TestTheWorkflowsOfTheRepository(t *testing.T) {
 // A title may hold a merge, and an approval is for one base. Somebody who edits a text costs no run.
 func TestOfTheEditsOfAPullRequestThoseAreHeardThatChangeAMerge(t *testing.T) {
 	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}} {
-		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
-		require.NoError(t, err)
+		w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()}))(t)
 		heard := map[string]int{}
 		for _, u := range usesOf(w) {
 			for _, what := range []string{"title", "base", "body"} {
@@ -143,8 +141,7 @@ func TestOfTheEditsOfAPullRequestThoseAreHeardThatChangeAMerge(t *testing.T) {
 func TestWhatDependabotDoesToAPullRequestIsSkipped(t *testing.T) {
 	const dependabot = "dependabot[bot]"
 	for _, c := range []Choice{{CI: []string{"CI"}}, {CI: []string{"CI"}, Split: true}, {CI: []string{"CI"}, Bases: []string{"main"}}, {CI: []string{"CI"}, Bases: []string{"main"}, Split: true}} {
-		w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()})
-		require.NoError(t, err)
+		w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()}))(t)
 		for _, u := range usesOf(w) {
 			for event, own := range map[string]expression.Object{
 				"pull_request": atPull(event("synchronize", dependabot, "Bot", expression.Object{"pull_request": pull(7, here)}), 7),

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/mergexo/mergexo/internal/github/workflow"
+	"github.com/mergexo/mergexo/internal/must"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -12,8 +13,7 @@ import (
 
 func hear(t *testing.T, text string) (e TrainEdit, needed bool) {
 	t.Helper()
-	w, err := workflow.Read(workflow.File{Path: "ci.yml", Text: text})
-	require.NoError(t, err)
+	w := must.Get(workflow.Read(workflow.File{Path: "ci.yml", Text: text}))(t)
 	return HearTrain(w)
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/expression"
 )
 
@@ -27,8 +28,7 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
-			w, err := workflow.Read(file)
-			require.NoError(t, err)
+			w := must.Get(workflow.Read(file))(t)
 			for branch, hears := range map[string]bool{"main": true, "release/2": true, trainBranch: true, "agent/small/1-x": false} {
 				assert.Equal(t, hears, w.HearsPush(branch), branch)
 			}

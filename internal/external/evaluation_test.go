@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatAnEvaluationSays(t *testing.T) {
@@ -20,8 +21,7 @@ func TestWhatAnEvaluationSays(t *testing.T) {
 		`{"verdict": "reject", "reason": "a\nb <!-- é"}`:               {Verdict: "reject", Reason: "a\nb <!-- é"},
 		`{"verdict": "fix", "reason": "tabs"}`:                         {Verdict: "fix", Reason: "tabs"},
 	} {
-		got, err := external.ParseEvaluation([]byte(out))
-		require.NoError(t, err, out)
+		got := must.Get(external.ParseEvaluation([]byte(out)))(t, out)
 		assert.Equal(t, want, got)
 	}
 	long, err := external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`))

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func document(title, text string, paths ...string) string {
@@ -57,8 +58,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		assert.Equal(t, []string{strings.ToValidUTF8(p, "\uFFFD")}, fields.Paths)
 		if flow.Validate(model.FlowDesign, valid, false) == nil {
-			back, err := flow.TouchPaths([]byte(text))
-			require.NoError(t, err)
+			back := must.Get(flow.TouchPaths([]byte(text)))(t)
 			assert.Equal(t, []string{p}, back)
 		}
 	})
@@ -76,8 +76,7 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\ntouch_paths:\n  - *.go # all\n  - 2024\n---\n":           {"*.go", "2024"},
 		"---\n# ours\ntouch_paths:\n\n  - a # why\n---\n":              {"a"},
 	} {
-		got, err := flow.TouchPaths([]byte(text))
-		require.NoError(t, err, "%q", text)
+		got := must.Get(flow.TouchPaths([]byte(text)))(t, "%q", text)
 		assert.Equal(t, want, got, "%q", text)
 	}
 	for text, want := range map[string]string{
@@ -95,7 +94,6 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\n- a\n---\n":                                              "line 2: front matter: want lines of the form name: value",
 		"---\ntouch_paths: [" + strings.Repeat("a,", 201) + "]\n---\n": "line 2: touch_paths: 201 paths, at most 200; use globs to name many",
 	} {
-		_, err := flow.TouchPaths([]byte(text))
-		assert.EqualError(t, err, want, "%q", text)
+		assert.EqualError(t, must.Err(flow.TouchPaths([]byte(text))), want, "%q", text)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -107,16 +108,14 @@ func TestStopsAsPeopleReadThem(t *testing.T) {
 }
 
 func TestEveryReasonHasItsWords(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../model/block.go", nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "../model/block.go", nil, parser.SkipObjectResolution))(t)
 	found := 0
 	ast.Inspect(file, func(n ast.Node) bool {
 		c, ok := n.(*ast.ValueSpec)
 		if !ok || !strings.HasPrefix(c.Names[0].Name, "Reason") {
 			return true
 		}
-		value, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
-		require.NoError(t, err)
+		value := must.Get(strconv.Unquote(c.Values[0].(*ast.BasicLit).Value))(t)
 		assert.Contains(t, reasons, value)
 		found++
 		return true

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestMergeKeepsTheBaseAndAddsWhatItLacks(t *testing.T) {
@@ -33,9 +35,7 @@ func TestMergeKeepsTheBaseAndAddsWhatItLacks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := []byte(c.base)
 			for range 5 {
-				var err error
-				got, err = Merge(got, []byte(c.branch), []string{"tags", "links"})
-				require.NoError(t, err)
+				got = must.Get(Merge(got, []byte(c.branch), []string{"tags", "links"}))(t)
 				assert.Equal(t, c.want, string(got))
 			}
 		})

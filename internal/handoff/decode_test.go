@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // FuzzDecode takes the file system out of the way: what is accepted is in the format's own form, and what is refused is
@@ -45,13 +47,10 @@ func FuzzDecode(f *testing.F) {
 			assert.Less(t, len(err.Error()), 1000)
 			return
 		}
-		text, err := json.Marshal(h)
-		require.NoError(t, err)
-		again, err := decode(text)
-		require.NoError(t, err)
+		text := must.Get(json.Marshal(h))(t)
+		again := must.Get(decode(text))(t)
 		require.NoError(t, again.validate())
-		same, err := json.Marshal(again)
-		require.NoError(t, err)
+		same := must.Get(json.Marshal(again))(t)
 		assert.Equal(t, string(text), string(same))
 	})
 }

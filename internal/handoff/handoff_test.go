@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -99,8 +100,7 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := written(t, h)
-			got, err := handoff.Read(dir)
-			require.NoError(t, err)
+			got := must.Get(handoff.Read(dir))(t)
 			want := expected()
 			want.Onto, want.Flow = h.Onto, h.Flow
 			require.NoError(t, handoff.Check(got, want))
@@ -130,8 +130,7 @@ func TestWhatAFlowHasNoPlaceForIsLeftOut(t *testing.T) {
 		} {
 			more(&h.Outcome)
 		}
-		got, err := handoff.Read(written(t, h))
-		require.NoError(t, err, name)
+		got := must.Get(handoff.Read(written(t, h)))(t, name)
 		assert.Equal(t, h.Outcome.Usage, got.Outcome.Usage, name)
 		assert.Equal(t, had.CommitMessage, got.Outcome.CommitMessage, name)
 		assert.Equal(t, name == "a turn", got.Outcome.GeneralComment != "", name)
@@ -157,15 +156,13 @@ func TestWhatCannotBeWritten(t *testing.T) {
 	require.EqualError(t, handoff.Write(dir, many, bundle), "handoff refused: outcome.json: 10004402 bytes, at most 8388608: the agent's answers are too long")
 	assert.ErrorContains(t, handoff.Write(dir, planned(), nil), "nothing to write them with")
 	assert.ErrorIs(t, handoff.Write(dir, planned(), func(string) error { return os.ErrPermission }), os.ErrPermission)
-	there, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	there := must.Get(os.ReadDir(dir))(t)
 	assert.Empty(t, there, "so that it can be written why")
 
 	long.Ended, long.Reason, long.Detail, long.Outcome = handoff.Blocked, model.ReasonOutcome, "x"+strings.Repeat("é", 50_000)+"\xff the end", model.Outcome{}
 	long.Notes = []string{strings.Repeat("n", 3000)}
 	require.NoError(t, handoff.Write(dir, long, bundle))
-	got, err := handoff.Read(dir)
-	require.NoError(t, err)
+	got := must.Get(handoff.Read(dir))(t)
 	assert.Equal(t, 64<<10-1, len(got.Detail), "the middle is left out, and half a letter")
 	assert.True(t, strings.Contains(got.Detail, "é\n[... cut ...]\né"))
 	assert.True(t, strings.HasSuffix(got.Detail, "\uFFFD the end"))
@@ -173,15 +170,12 @@ func TestWhatCannotBeWritten(t *testing.T) {
 
 	assert.EqualError(t, handoff.Write(dir, planned(), bundle), dir+` is not empty ("commits.bundle"): want a new directory for every run`)
 	assert.EqualError(t, handoff.Fresh(dir), dir+` is not empty ("commits.bundle"): want a new directory for every run`)
-	_, err = handoff.Read(dir)
-	require.NoError(t, err, "what was there is left alone")
+	require.NoError(t, must.Err(handoff.Read(dir)), "what was there is left alone")
 	assert.Error(t, handoff.Fresh(filepath.Join(dir, handoff.OutcomeFile)))
 }
 
 func TestNothingWasHandedOver(t *testing.T) {
 	dir := t.TempDir()
-	_, err := handoff.Read(dir)
-	require.ErrorIs(t, err, handoff.ErrAbsent)
-	_, err = handoff.Read(filepath.Join(dir, "never made"))
-	require.ErrorIs(t, err, handoff.ErrAbsent)
+	require.ErrorIs(t, must.Err(handoff.Read(dir)), handoff.ErrAbsent)
+	require.ErrorIs(t, must.Err(handoff.Read(filepath.Join(dir, "never made"))), handoff.ErrAbsent)
 }

@@ -14,14 +14,14 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // rewritten puts another text in place of the outcome.
 func rewritten(t *testing.T, dir string, change func(text string) string) {
 	t.Helper()
 	file := filepath.Join(dir, handoff.OutcomeFile)
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
+	text := must.Get(os.ReadFile(file))(t)
 	after := change(string(text))
 	require.NotEqual(t, string(text), after)
 	require.NoError(t, os.WriteFile(file, []byte(after), 0o600))
@@ -41,8 +41,7 @@ func field(value any, path ...string) func(t *testing.T, dir string) {
 			if at[path[len(path)-1]] = value; value == nil {
 				delete(at, path[len(path)-1])
 			}
-			out, err := json.Marshal(all)
-			require.NoError(t, err)
+			out := must.Get(json.Marshal(all))(t)
 			return string(out)
 		})
 	}

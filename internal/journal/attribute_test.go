@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAttribute(t *testing.T) {
-	marked, err := Codec{}.Encode(Body{Text: "Done.", Tokens: []string{Token("a")}})
-	require.NoError(t, err)
+	marked := must.Get(Codec{}.Encode(Body{Text: "Done.", Tokens: []string{Token("a")}}))(t)
 	octo, bot, alice := model.Actor{Login: "octo"}, model.Actor{Login: "mergexo-app[bot]", Bot: true}, model.Actor{Login: "alice"}
 	scope := Scope{Viewer: "octo", Bots: []string{"MergeXO-App[bot]", "solo"}}
 	tests := map[string]struct {
@@ -86,8 +86,7 @@ func TestWhichMarkersAreForeign(t *testing.T) {
 		assert.Equal(t, tt.want, len(tt.reader.Fold(tt.said, scope).Foreign) == 1, name)
 	}
 	done := Body{Text: "hi", Kind: KindTurn, Marker: model.TurnMarker{Repo: "octo/widgets", Number: 7, Key: "k", Phase: model.PhaseDone, Since: time.Unix(1, 0)}}
-	receipt, err := plain.Encode(done)
-	require.NoError(t, err)
+	receipt := must.Get(plain.Encode(done))(t)
 	all := []model.Comment{first, said(2, "octo", receipt)}
 	assert.Len(t, plain.Fold(all, scope).Foreign, 1)
 	scope.Cut = true

@@ -14,14 +14,14 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // earlierComments are signed comments of each kind of marker and each state, with a value in every field, as they were written before
 // leases had a type of their own. Nobody writes them again: whatever becomes of the types, they have to be read.
 func earlierComments(t *testing.T) (names []string, comments []model.Comment) {
 	t.Helper()
-	text, err := os.ReadFile("testdata/markers.txt")
-	require.NoError(t, err)
+	text := must.Get(os.ReadFile("testdata/markers.txt"))(t)
 	for i, one := range strings.Split(strings.TrimPrefix(string(text), "-- "), "\n-- ") {
 		name, body, _ := strings.Cut(one, " --\n")
 		at := time.Date(2026, 1, 2, 12, i, 0, 0, time.UTC)
@@ -42,8 +42,7 @@ func plain(t *testing.T, raw []byte, without ...string) string {
 	for _, name := range append(without, "outbox_z") {
 		leaveOut(decoded, name)
 	}
-	out, err := json.Marshal(decoded)
-	require.NoError(t, err)
+	out := must.Get(json.Marshal(decoded))(t)
 	return string(out)
 }
 
@@ -74,8 +73,7 @@ func TestEarlierMarkersFoldToTheSameState(t *testing.T) {
 	for i, one := range comments {
 		st := c.Fold([]model.Comment{one}, scope)
 		require.Empty(t, st.Distrusted, names[i])
-		raw, err := json.Marshal(st)
-		require.NoError(t, err)
+		raw := must.Get(json.Marshal(st))(t)
 		fmt.Fprintf(&b, "%s: %s\n", names[i], plain(t, raw, "Marker", "Tokens")) // the test below has the markers whole
 	}
 	golden.File(t, "states.txt", b.String())
@@ -89,12 +87,10 @@ func TestNoFieldOfAnEarlierMarkerIsLost(t *testing.T) {
 	for i, one := range comments {
 		said := parseTrailer(one.Body)
 		marker := byKind(said.kind).empty()
-		_, err := Codec{Key: []byte("secret")}.decodeMarker(said, marker)
-		require.NoError(t, err, names[i])
+		require.NoError(t, must.Err(Codec{Key: []byte("secret")}.decodeMarker(said, marker)), names[i])
 		was, _, signed := cutSignature([]byte(said.json))
 		require.True(t, signed)
-		now, err := json.Marshal(reflect.ValueOf(marker).Elem().Interface())
-		require.NoError(t, err)
+		now := must.Get(json.Marshal(reflect.ValueOf(marker).Elem().Interface()))(t)
 		assert.Equal(t, plain(t, was), plain(t, now), names[i])
 		if said.kind != KindTurn && said.kind != KindIssue { // whose lease was spread over the marker
 			assert.Equal(t, string(was), string(now), "%s: written as before", names[i])
@@ -129,13 +125,11 @@ func TestEveryRecordHasALeaseAndSaysWhetherItIsOpen(t *testing.T) {
 	} {
 		assert.Equal(t, tt.open, tt.marker.Open(), name)
 		*tt.marker.Holder() = lease
-		raw, err := json.Marshal(tt.marker)
-		require.NoError(t, err)
+		raw := must.Get(json.Marshal(tt.marker))(t)
 		assert.Contains(t, string(raw), `"run":1,"run_attempt":2,"run_url":"u","expires":"2026-01-02T12:00:00Z","claim":"c"`, name)
 	}
 	for now, over := range map[string]bool{"2026-01-02T11:59:59Z": false, "2026-01-02T12:00:00Z": true, "2026-01-02T12:00:01Z": true, "0001-01-01T00:00:00Z": false} {
-		at, err := time.Parse(time.RFC3339, now)
-		require.NoError(t, err)
+		at := must.Get(time.Parse(time.RFC3339, now))(t)
 		assert.Equal(t, over, lease.Expired(at), now)
 		assert.False(t, model.Lease{}.Expired(at), "nobody holds it")
 	}

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // A comment of ours that somebody else deleted may have held anything. A receipt that was restored since tells of one, and an operator
@@ -18,8 +18,7 @@ func TestWhichDeletionsAreLeft(t *testing.T) {
 		return model.Deletion{Author: model.Actor{Login: author}, By: model.Actor{Login: by}, At: at(minute)}
 	}
 	said := func(minute int, kind string, marker any) model.Comment {
-		body, err := Codec{}.Encode(Body{Text: "x", Kind: kind, Marker: marker})
-		require.NoError(t, err)
+		body := must.Get(Codec{}.Encode(Body{Text: "x", Kind: kind, Marker: marker}))(t)
 		return model.Comment{Kind: model.KindIssue, ID: int64(minute), Ours: true, Author: model.Actor{Login: "octo"}, Body: body, Posted: body, CreatedAt: at(minute), UpdatedAt: at(minute)}
 	}
 	receipt := model.TurnMarker{Repo: "octo/widgets", Number: 7, Key: "k", Phase: model.PhaseDone}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -29,8 +30,7 @@ func marker(phase model.Phase) model.TurnMarker {
 
 func encode(t *testing.T, c journal.Codec, b journal.Body) string {
 	t.Helper()
-	body, err := c.Encode(b)
-	require.NoError(t, err)
+	body := must.Get(c.Encode(b))(t)
 	return body
 }
 
@@ -261,8 +261,7 @@ func FuzzText(f *testing.F) {
 	token := journal.Token("mine")
 	f.Fuzz(func(t *testing.T, text string) {
 		c := journal.Codec{}
-		body, err := c.Encode(journal.Body{Text: text, Tokens: []string{token}})
-		require.NoError(t, err)
+		body := must.Get(c.Encode(journal.Body{Text: text, Tokens: []string{token}}))(t)
 		require.LessOrEqual(t, len(body), journal.BodyLimit)
 		st := c.Fold([]model.Comment{ours(1, body)}, scope)
 		require.Equal(t, map[string]int64{token: 1}, st.Tokens)

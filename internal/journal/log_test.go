@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // everyKind is a comment for each kind of marker, and for each state that reads differently.
@@ -72,8 +73,7 @@ func everyKind(t *testing.T, c Codec) []model.Comment {
 		{KindSettings, &model.SettingsMarker{Repo: repo, Number: 7}},
 		{KindReview, &model.ReviewMarker{Repo: repo, Number: 7, State: model.ReviewDone, Head: sha, By: "bob", Command: "c", Spent: spent("2026-01-03", 0.4)}},
 	} {
-		body, err := c.Encode(Body{Text: "words", Kind: said.kind, Marker: said.marker})
-		require.NoError(t, err)
+		body := must.Get(c.Encode(Body{Text: "words", Kind: said.kind, Marker: said.marker}))(t)
 		at := time.Date(2026, 1, 2, 12, i, 0, 0, time.UTC)
 		all = append(all, model.Comment{Kind: model.KindIssue, ID: int64(i + 1), Ours: true, Author: model.Actor{Login: "mergexo[bot]", Bot: true}, Body: body, CreatedAt: at, UpdatedAt: at.Add(30 * time.Second), URL: fmt.Sprint("u", i)})
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // signed has a conversation that MergeXO signs.
@@ -102,8 +103,7 @@ func TestAnEarlierStateOfATurnIsNotTakenUpAgain(t *testing.T) {
 func TestWhatAnEarlierVersionSignedGrantsNothing(t *testing.T) {
 	earlier := func(marker any) model.Comment {
 		placed, kind := journal.Place(marker, scope.Repo, scope.Number)
-		raw, err := json.Marshal(placed)
-		require.NoError(t, err)
+		raw := must.Get(json.Marshal(placed))(t)
 		mac := hmac.New(sha256.New, signed.Key)
 		fmt.Fprintf(mac, "mergexo-%s\n%s", kind, raw)
 		return ours(1, fmt.Sprintf("x\n<!-- mergexo-%s:%s,\"sig\":\"%x\"} -->", kind, raw[:len(raw)-1], mac.Sum(nil)))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestTheBodyOfAnItemSaysWhatItIsFor(t *testing.T) {
@@ -31,13 +32,11 @@ func TestTheBodyOfAnItemSaysWhatItIsFor(t *testing.T) {
 		assert.False(t, ok, "its token is another item's")
 		_, ok = c.Item(body+"\nThanks!", journal.Scope{Repo: repo})
 		assert.False(t, ok, "it does not stand at the end")
-		other, err := c.ItemBody("", model.ItemMarker{Repo: repo.String(), Number: 0, Key: "parser"}, repo)
-		require.NoError(t, err)
+		other := must.Get(c.ItemBody("", model.ItemMarker{Repo: repo.String(), Number: 0, Key: "parser"}, repo))(t)
 		_, ok = c.Item(other, journal.Scope{Repo: repo})
 		assert.False(t, ok)
 	}
-	plain, err := journal.Codec{}.ItemBody("", m, repo)
-	require.NoError(t, err)
+	plain := must.Get(journal.Codec{}.ItemBody("", m, repo))(t)
 	_, ok := journal.Codec{Key: []byte("secret")}.Item(plain, journal.Scope{Repo: repo})
 	assert.False(t, ok, "not signed")
 }

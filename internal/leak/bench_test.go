@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // texts are what an agent may write, and one that was made to take long, each repeated as often as it takes.
@@ -22,16 +24,13 @@ func texts(t testing.TB) map[string]string {
 	for i := range bytes {
 		bytes[i] = byte(random.Uint32())
 	}
-	files, err := filepath.Glob("../*/*.go")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("../*/*.go"))(t)
 	var source, keywords strings.Builder
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		require.NoError(t, err)
+		text := must.Get(os.ReadFile(name))(t)
 		source.Write(text)
 	}
-	s, err := New()
-	require.NoError(t, err)
+	s := must.Get(New())(t)
 	for _, r := range s.detector.Config.Rules {
 		keywords.WriteString(strings.Join(r.Keywords, " ") + "\n")
 	}
@@ -45,8 +44,7 @@ func texts(t testing.TB) map[string]string {
 func BenchmarkNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := compile()
-		require.NoError(b, err)
+		require.NoError(b, must.Err(compile()))
 	}
 }
 
@@ -55,14 +53,12 @@ func BenchmarkScan(b *testing.B) {
 	all := texts(b)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		b.Run(name, func(b *testing.B) {
-			s, err := New()
-			require.NoError(b, err)
+			s := must.Get(New())(b)
 			text := []byte(strings.Repeat(all[name], size/len(all[name])+1)[:size])
 			b.SetBytes(size)
 			before := cpu(b)
 			for b.Loop() {
-				_, err := s.Scan(context.Background(), Piece{Path: "a.yaml", Line: 1, Text: text})
-				require.NoError(b, err)
+				require.NoError(b, must.Err(s.Scan(context.Background(), Piece{Path: "a.yaml", Line: 1, Text: text})))
 			}
 			b.ReportMetric((cpu(b)-before)/float64(b.N), "cpu-s/MB")
 		})

@@ -17,16 +17,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/leak"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var ctx = context.Background()
 
 func scan(t testing.TB, p leak.Piece) []leak.Finding {
 	t.Helper()
-	s, err := leak.New()
-	require.NoError(t, err)
-	found, err := s.Scan(ctx, p)
-	require.NoError(t, err)
+	s := must.Get(leak.New())(t)
+	found := must.Get(s.Scan(ctx, p))(t)
 	return found
 }
 
@@ -320,12 +319,11 @@ func TestASecretIsFoundWhereverALongTextIsCut(t *testing.T) {
 
 func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	again()
-	s, err := leak.New()
-	require.NoError(t, err)
+	s := must.Get(leak.New())(t)
 	token := "ghp" + "_" + some(36, alnum)
 	over, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = s.Scan(over, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
+	_, err := s.Scan(over, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), token[4:])
 

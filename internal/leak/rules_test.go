@@ -6,20 +6,19 @@ import (
 
 	"github.com/BurntSushi/toml"
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 	"github.com/zricethezav/gitleaks/v8/config"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // gitleaks reads its settings by another library, which takes every name in another way than ours if it changes one.
 func TestOurRulesAreInForceAndEverySettingIsRead(t *testing.T) {
 	var theirs, mine config.ViperConfig
 	for text, into := range map[string]*config.ViperConfig{config.DefaultConfig: &theirs, ours: &mine} {
-		read, err := toml.Decode(text, into)
-		require.NoError(t, err)
+		read := must.Get(toml.Decode(text, into))(t)
 		assert.Empty(t, read.Undecoded())
 	}
-	s, err := New()
-	require.NoError(t, err)
+	s := must.Get(New())(t)
 	all, old := s.detector.Config.Rules, map[string]string{}
 	for _, r := range theirs.Rules {
 		old[r.ID] = r.Regex

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/loopback"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // short has no descriptor for the first connections.
@@ -32,16 +33,12 @@ func TestAConnectionIsServedOnceTheMachineCan(t *testing.T) {
 	s, listener, err := loopback.Listen(nil)
 	require.NoError(t, err)
 	s.ServeConns(&short{listener, 3}, func(_ context.Context, conn net.Conn) {
-		_, err := io.WriteString(conn, "served")
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(conn, "served")))
 	})
-	conn, err := net.Dial("tcp4", s.Address)
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp4", s.Address))(t)
 	defer conn.Close()
-	said, err := io.ReadAll(conn)
-	require.NoError(t, err)
+	said := must.Get(io.ReadAll(conn))(t)
 	assert.Equal(t, "served", string(said))
 	s.End()
-	_, err = net.Dial("tcp4", s.Address)
-	assert.Error(t, err, "nobody is served after the end")
+	assert.Error(t, must.Err(net.Dial("tcp4", s.Address)), "nobody is served after the end")
 }

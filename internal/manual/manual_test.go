@@ -10,11 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/manual"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestEveryPageIsATopic(t *testing.T) {
-	files, err := filepath.Glob("*.md")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("*.md"))(t)
 	var names []string
 	for _, topic := range manual.Topics {
 		names = append(names, topic.Name+".md")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestHowAPullRequestIsMerged(t *testing.T) {
@@ -113,8 +114,7 @@ func TestARuleForMirrorsThatIsOffPicksTheCommitsOfForks(t *testing.T) {
 	} {
 		p := pull()
 		p.HeadRef, p.CrossRepo = tt.branch, !tt.ours
-		way, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: tt.rules}, p, model.MergeFacts{}, "")
-		require.NoError(t, err, name)
+		way := must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: tt.rules}, p, model.MergeFacts{}, ""))(t, name)
 		assert.Equal(t, tt.want, way, name)
 	}
 	for _, off := range []merge.Rule{{Branch: "gh-pr-*"}, {Branch: "gh-pr-*", Strategy: "no-ff"}} {
@@ -130,8 +130,7 @@ func TestADefaultThatMovesNoHeadIsForAllHeads(t *testing.T) {
 	t.Parallel()
 	for strategy, want := range map[string]string{"rebase": "no-ff", "squash": "no-ff", "cherry-pick": "no-ff", "no-ff": "no-ff", "api": "api", "github-queue": "github-queue"} {
 		for _, facts := range []model.MergeFacts{{Past: 3}, {Users: []int{9}}, {DefaultHead: true}, {HeadDemands: signedOnly}} {
-			way, err := merge.Choose(merge.Policy{Strategy: strategy}, pull(), facts, "")
-			require.NoError(t, err, strategy)
+			way := must.Get(merge.Choose(merge.Policy{Strategy: strategy}, pull(), facts, ""))(t, strategy)
 			assert.Equal(t, want, way.Strategy, strategy)
 			assert.Equal(t, strategy != want, way.Fixed != "", strategy)
 		}
@@ -145,8 +144,7 @@ func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
 		"the default":  {Strategy: "squash", Rules: []merge.Rule{off}},
 		"another rule": {Strategy: "rebase", Rules: []merge.Rule{off, {Branch: "agent/**", Strategy: "squash", Enabled: true}}},
 	} {
-		way, err := merge.Choose(p, pull(), model.MergeFacts{}, "squash")
-		require.NoError(t, err, name)
+		way := must.Get(merge.Choose(p, pull(), model.MergeFacts{}, "squash"))(t, name)
 		assert.Equal(t, "squash", way.Strategy, name)
 	}
 	_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, pull(), model.MergeFacts{}, "squash")
@@ -158,8 +156,7 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	p := pull()
 	p.HeadRef = "a/b"
 	rules := []merge.Rule{{Branch: "a/*", Strategy: "squash"}, {Branch: "a/**", Strategy: "cherry-pick", Enabled: true}, {Branch: "*/b", Strategy: "api", Enabled: true}}
-	way, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, "")
-	require.NoError(t, err)
+	way := must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, ""))(t)
 	assert.Equal(t, "cherry-pick", way.Strategy)
 }
 
@@ -206,7 +203,6 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 			assert.Zero(t, way)
 		})
 	}
-	way, err := merge.ChooseFor(ready().Policy, pull(), model.MergeFacts{}, model.MergeMarker{Asked: "squash"})
-	require.NoError(t, err)
+	way := must.Get(merge.ChooseFor(ready().Policy, pull(), model.MergeFacts{}, model.MergeMarker{Asked: "squash"}))(t)
 	assert.Equal(t, merge.Way{Strategy: "squash", Why: "the command"}, way, "without a mirror it is as ever")
 }

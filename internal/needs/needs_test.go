@@ -17,6 +17,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatAPullRequestWaitsFor(t *testing.T) {
@@ -126,8 +127,7 @@ func TestWhatAnIssueWaitsFor(t *testing.T) {
 // constants are the values of a file's constants with this prefix, one list for each declaration that has any.
 func constants(t *testing.T, path, prefix string) (groups [][]string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
+	file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution))(t)
 	for _, d := range file.Decls {
 		var group []string
 		if g, ok := d.(*ast.GenDecl); ok && g.Tok == token.CONST {
@@ -136,8 +136,7 @@ func constants(t *testing.T, path, prefix string) (groups [][]string) {
 				if !strings.HasPrefix(c.Names[0].Name, prefix) {
 					continue
 				}
-				value, err := strconv.Unquote(c.Values[0].(*ast.BasicLit).Value)
-				require.NoError(t, err)
+				value := must.Get(strconv.Unquote(c.Values[0].(*ast.BasicLit).Value))(t)
 				group = append(group, value)
 			}
 		}

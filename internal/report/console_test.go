@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // tokens counts up, so that a test can say which fence it means.
@@ -23,8 +25,7 @@ func tokens() func() string {
 // speak writes parts of a foreign text, to its end.
 func speak(t *testing.T, f io.WriteCloser, parts ...string) {
 	for _, part := range parts {
-		_, err := io.WriteString(f, part)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(f, part)))
 	}
 	assert.NoError(t, f.Close())
 }
@@ -45,8 +46,7 @@ hello
 ::t0k3n1::
 ::endgroup::
 `, b.String())
-	_, err := io.WriteString(f, "late")
-	assert.ErrorIs(t, err, io.ErrClosedPipe)
+	assert.ErrorIs(t, must.Err(io.WriteString(f, "late")), io.ErrClosedPipe)
 }
 
 func TestEachForeignTextHasItsOwnToken(t *testing.T) {
@@ -146,8 +146,7 @@ func TestAMaskIsObeyedInTheMiddleOfForeignText(t *testing.T) {
 	var b bytes.Buffer
 	c := NewConsole(&b, true, tokens())
 	f := c.Foreign()
-	_, err := io.WriteString(f, "before\n")
-	require.NoError(t, err)
+	require.NoError(t, must.Err(io.WriteString(f, "before\n")))
 	require.NoError(t, c.Mask("new-token"))
 	require.NoError(t, c.Mask(""))
 	require.NoError(t, c.Mask("another"))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // FuzzNothingForeignIsObeyed holds the package's rule for any text in any place that an agent or a user can reach.
@@ -43,8 +44,7 @@ func FuzzNothingForeignIsObeyed(f *testing.F) {
 		require.NoError(t, History(&out, []model.LogEntry{{What: s, By: s, Why: s, URL: s}}))
 		c := NewConsole(&out, true, func() string { return "0123456789abcdef" })
 		fence := c.Foreign()
-		_, err := fence.Write([]byte(s))
-		require.NoError(t, err)
+		require.NoError(t, must.Err(fence.Write([]byte(s))))
 		require.NoError(t, fence.Close())
 		assert.Empty(t, obeyed(out.String()), "what is not ours is obeyed")
 
@@ -56,8 +56,7 @@ func FuzzNothingForeignIsObeyed(f *testing.F) {
 
 		path := filepath.Join(t.TempDir(), "out")
 		require.NoError(t, Outputs(path, r))
-		written, err := os.ReadFile(path)
-		require.NoError(t, err)
+		written := must.Get(os.ReadFile(path))(t)
 		assert.Equal(t, []string{"result", "pr", "turn-key", "head-sha", "blocked-reason"}, outputNames(string(written)))
 		assert.Contains(t, string(written), "result=blocked\n")
 

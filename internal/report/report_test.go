@@ -15,6 +15,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const (
@@ -124,8 +125,7 @@ func TestGolden(t *testing.T) {
 			golden.File(t, name+".json", b.String())
 			path := filepath.Join(t.TempDir(), "out")
 			require.NoError(t, Outputs(path, r))
-			got, err := os.ReadFile(path)
-			require.NoError(t, err)
+			got := must.Get(os.ReadFile(path))(t)
 			golden.File(t, name+".outputs.txt", string(got))
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestASweepAsPeopleReadIt(t *testing.T) {
@@ -52,8 +53,7 @@ func TestAMatrixIsOneOutput(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "output")
 	m := model.Matrix{Include: []model.MatrixJob{{Group: "7", Only: "7", Why: "a\nwork=false\r\nmatrix<<EOF"}}}
 	require.NoError(t, MatrixOutput(file, m, 0))
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(file))(t)
 	assert.Equal(t, "matrix={\"include\":[{\"group\":\"7\",\"only\":\"7\",\"why\":\"a\\nwork=false\\r\\nmatrix\\u003c\\u003cEOF\"}]}\nwork=true\nmax-parallel=1\n", string(raw))
 	require.NoError(t, MatrixOutput("", m, 1))
 }

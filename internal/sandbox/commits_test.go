@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // row puts n commits onto a new branch that begins where main is, the first of them with the message "c0".
@@ -23,8 +25,7 @@ func (w *gqlWorld) row(branch string, n int) {
 			in.WriteString("from refs/heads/main^0\n")
 		}
 	}
-	_, err := runGit(w.git.path(w.repo), nil, []byte(in.String()), "fast-import", "--quiet")
-	require.NoError(w.t, err)
+	require.NoError(w.t, must.Err(runGit(w.git.path(w.repo), nil, []byte(in.String()), "fast-import", "--quiet")))
 	require.NoError(w.t, w.refs.sync(w.repo, w.world.user("octo")))
 }
 
@@ -61,8 +62,7 @@ func TestALongComparison(t *testing.T) {
 func TestAShortNameOfACommit(t *testing.T) {
 	w := newGQLWorld(t)
 	w.row("many", 1500)
-	out, err := w.git.run(w.repo, "rev-list", "--all")
-	require.NoError(t, err)
+	out := must.Get(w.git.run(w.repo, "rev-list", "--all"))(t)
 	times := map[string]int{}
 	for sha := range strings.FieldsSeq(out) {
 		times[sha[:4]]++

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/nacl/box"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
 
@@ -28,8 +29,7 @@ var unlisted = map[string]string{
 }
 
 func TestEveryRouteIsDocumented(t *testing.T) {
-	api, err := conform.Load()
-	require.NoError(t, err)
+	api := must.Get(conform.Load())(t)
 	for _, r := range allRoutes() {
 		if unlisted[r.pattern] != "" {
 			continue
@@ -76,15 +76,12 @@ func drive(t *testing.T, s *Server, steps []step, known map[string]string) map[s
 			path, body = strings.ReplaceAll(path, "$"+name, value), strings.ReplaceAll(body, "$"+name, value)
 		}
 		path = strings.Replace(path, "~", "/repos/octo/widgets", 1)
-		r, err := http.NewRequest(st.method, server.URL+restPrefix+path, strings.NewReader(body))
-		require.NoError(t, err)
+		r := must.Get(http.NewRequest(st.method, server.URL+restPrefix+path, strings.NewReader(body)))(t)
 		if st.as != "" {
 			r.Header.Set("Authorization", "Bearer "+token)
 		}
-		answer, err := client.Do(r)
-		require.NoError(t, err)
-		text, err := io.ReadAll(answer.Body)
-		require.NoError(t, err)
+		answer := must.Get(client.Do(r))(t)
+		text := must.Get(io.ReadAll(answer.Body))(t)
 		require.NoError(t, answer.Body.Close())
 		require.Equal(t, st.want, answer.StatusCode, "step %d: %s %s as %s\n%s\n%s", n, st.method, path, st.as, body, text)
 		if route, ok := router.find(r, restPrefix); ok && answer.StatusCode < 400 {
@@ -118,8 +115,7 @@ func pluck(t *testing.T, text []byte, path string) string {
 }
 
 func TestEveryAnswerIsGitHubs(t *testing.T) {
-	s, err := New(Options{StateDir: t.TempDir()})
-	require.NoError(t, err)
+	s := must.Get(New(Options{StateDir: t.TempDir()}))(t)
 	defer func() { require.NoError(t, s.Close()) }()
 	steps := [][]step{peopleSteps, labelSteps, issueSteps, gitSteps, pullSteps, reviewSteps, commentSteps, checkSteps, runSteps, mergeSteps, settingSteps, appSteps}
 	var all []step
@@ -137,8 +133,7 @@ func TestEveryAnswerIsGitHubs(t *testing.T) {
 		all[i].path = strings.NewReplacer("$run", fmt.Sprint(run.ID), "$tag", tag).Replace(all[i].path)
 	}
 	app := newApp(t, s, "")
-	sealed, err := box.SealAnonymous(nil, []byte("word"), key.Public, rand.Reader)
-	require.NoError(t, err)
+	sealed := must.Get(box.SealAnonymous(nil, []byte("word"), key.Public, rand.Reader))(t)
 	reached := drive(t, s, all, map[string]string{
 		"jwt": app.sign(app.id, -time.Minute, 9*time.Minute), "keyid": key.id(), "sealed": base64.StdEncoding.EncodeToString(sealed), "code": agreed(t, s),
 	})
@@ -156,8 +151,7 @@ func agreed(t *testing.T, s *Server) string {
 	r := httptest.NewRequest(http.MethodPost, "/settings/apps/new?state=s", strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	s.ServeHTTP(w, r)
-	to, err := url.Parse(w.Header().Get("Location"))
-	require.NoError(t, err)
+	to := must.Get(url.Parse(w.Header().Get("Location")))(t)
 	require.Equal(t, "s", to.Query().Get("state"), w.Body)
 	return to.Query().Get("code")
 }
@@ -167,18 +161,15 @@ func tagMain(t *testing.T, s *Server) string {
 	t.Helper()
 	r := s.world.repository("octo", "widgets")
 	text := "object " + s.git.branchSHA(r, "main") + "\ntype commit\ntag v1\ntagger ann <ann@example.com> 1700000000 +0100\n\nFirst\n"
-	sha, err := runGit(s.git.path(r), nil, []byte(text), "mktag")
-	require.NoError(t, err)
-	_, err = s.git.run(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))
-	require.NoError(t, err)
+	sha := must.Get(runGit(s.git.path(r), nil, []byte(text), "mktag"))(t)
+	require.NoError(t, must.Err(s.git.run(r, "update-ref", "refs/tags/v1", strings.TrimSpace(string(sha)))))
 	require.NoError(t, s.refs.sync(r, s.world.user("octo")))
 	return strings.TrimSpace(string(sha))
 }
 
 // TestTheValidatorRefuses makes sure that what is checked can fail.
 func TestTheValidatorRefuses(t *testing.T) {
-	api, err := conform.Load()
-	require.NoError(t, err)
+	api := must.Get(conform.Load())(t)
 	label := `{"id":1,"node_id":"x","url":"http://x/y","name":"bug","description":null,"color":"ff0000","default":true`
 	for name, c := range map[string]struct {
 		method, path, sent string

@@ -7,14 +7,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // The manual lists the control endpoints that there are.
 func TestTheManualHasEveryControlEndpoint(t *testing.T) {
 	found := func(path, pattern string) (all []string) {
-		raw, err := os.ReadFile(path)
-		require.NoError(t, err)
+		raw := must.Get(os.ReadFile(path))(t)
 		for _, at := range regexp.MustCompile(pattern).FindAllSubmatch(raw, -1) {
 			all = append(all, string(at[1])+" "+string(at[2]))
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // fork makes a fork of octo/widgets with a branch that has one commit, and gives a clone of it.
@@ -53,6 +55,12 @@ func TestAPullRequestOfAFork(t *testing.T) {
 	seen = w.seen(n)
 	require.Equal(t, "2026-03-01T14:00:00Z", seen["headRepository"].(obj)["pushedAt"], "of any branch of the fork")
 	require.Equal(t, "2026-03-01T13:00:00Z", seen["updatedAt"])
+
+	require.Equal(t, "octo/widgets", w.as("", "GET", "/repos/eve/widgets", nil).want(200).obj()["parent"].(obj)["full_name"])
+	require.Equal(t, "eve:topic", w.as("", "GET", pullPath(n), nil).obj()["head"].(obj)["label"])
+	require.EqualValues(t, 1, w.as("", "GET", repoPath+"/compare/main...eve:topic", nil).want(200).obj()["ahead_by"])
+	w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(200)
+	require.Equal(t, "CONTRIBUTOR", w.as("eve", "POST", repoPath+"/issues/1/comments", obj{"body": "thanks"}).obj()["author_association"])
 }
 
 func TestAForkIsDeleted(t *testing.T) {
@@ -85,8 +93,7 @@ func TestAForkIsDeleted(t *testing.T) {
 				require.NoError(t, w.s.Close())
 				w.start()
 			}
-			_, err := c.try("ls-remote", "origin")
-			require.Error(t, err)
+			require.Error(t, must.Err(c.try("ls-remote", "origin")))
 			o := w.clone("octo")
 			o.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
 			if closes {

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAPullRequestFollowsItsBranch(t *testing.T) {
@@ -99,14 +101,11 @@ func TestClonesOfAllKinds(t *testing.T) {
 	bySHA.git("fetch", "-q", "--depth=1", "origin", old)
 	require.Equal(t, old, bySHA.git("rev-parse", "FETCH_HEAD"))
 	require.Equal(t, "main", strings.TrimPrefix(bySHA.git("symbolic-ref", "HEAD"), "refs/heads/"))
-	req, err := http.NewRequest("GET", w.url+"/octo/widgets.git/info/refs?service=git-upload-pack", nil)
-	require.NoError(t, err)
+	req := must.Get(http.NewRequest("GET", w.url+"/octo/widgets.git/info/refs?service=git-upload-pack", nil))(t)
 	req.Header.Set("Git-Protocol", "version=2")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	body := must.Get(io.ReadAll(resp.Body))(t)
 	require.Contains(t, string(body), "version 2")
 	out, err := w.clone("octo").try("ls-remote", w.url+"/octo/widgets.git", "HEAD")
 	require.NoError(t, err, out)

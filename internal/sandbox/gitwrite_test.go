@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // gitIn runs git in the first repository of a town, as Ada.
@@ -15,8 +17,7 @@ func gitIn(w *town) func(stdin string, args ...string) string {
 	return func(stdin string, args ...string) string {
 		w.t.Helper()
 		env := append(identity("Ada", "ada@example.com", inventedAt), "GIT_INDEX_FILE=index.test")
-		out, err := runGit(w.s.git.path(w.s.st.Repositories[0]), env, []byte(stdin), args...)
-		require.NoError(w.t, err)
+		out := must.Get(runGit(w.s.git.path(w.s.st.Repositories[0]), env, []byte(stdin), args...))(w.t)
 		return strings.TrimSuffix(string(out), "\n")
 	}
 }
@@ -25,8 +26,7 @@ func gitIn(w *town) func(stdin string, args ...string) string {
 func TestObjectsAreWrittenAsGitWritesThem(t *testing.T) {
 	w := newTown(t)
 	r, git := w.s.st.Repositories[0], gitIn(w)
-	blob, err := w.s.git.writeObject(r, "blob", []byte("one\n"))
-	require.NoError(t, err)
+	blob := must.Get(w.s.git.writeObject(r, "blob", []byte("one\n")))(t)
 	assert.Equal(t, git("one\n", "hash-object", "--stdin"), blob)
 	sub := git("100644 blob "+blob+"\tz\n", "mktree")
 
@@ -40,8 +40,7 @@ func TestObjectsAreWrittenAsGitWritesThem(t *testing.T) {
 				list = append(list, treeEntry{Path: e})
 			}
 		}
-		sha, err := w.s.trees.edit(r, base, list)
-		require.NoError(t, err)
+		sha := must.Get(w.s.trees.edit(r, base, list))(t)
 		return sha
 	}
 	// index is the same by git's own index, in which a file gives way to a directory and the other way around.
@@ -69,22 +68,18 @@ func TestObjectsAreWrittenAsGitWritesThem(t *testing.T) {
 	assert.Equal(t, emptyTree, edit("", "gone"))
 	assert.Equal(t, git("", "rev-parse", edit(base, "040000 "+sub+" a")+":a"), sub)
 	for _, e := range []treeEntry{{Mode: "100600", SHA: &blob, Path: "x"}, {Mode: "100644", SHA: &blob, Path: "x/.git/y"}, {Mode: "100644", SHA: &blob, Path: "x/../y"}} {
-		_, err := w.s.trees.edit(r, base, []treeEntry{e})
-		require.Error(t, err, "%+v", e)
+		require.Error(t, must.Err(w.s.trees.edit(r, base, []treeEntry{e})), "%+v", e)
 	}
 
 	ada := signedAt(" A<d>a <, ", "ada@example.com", inventedAt)
 	for _, message := range []string{"", "one", "one\n\ntwo ü\n\n"} {
-		made, err := w.s.git.commitTree(r, base, []string{git("", "rev-parse", "main")}, message, ada, ada)
-		require.NoError(t, err)
+		made := must.Get(w.s.git.commitTree(r, base, []string{git("", "rev-parse", "main")}, message, ada, ada))(t)
 		assert.Equal(t, git(message, "commit-tree", "-p", "main", base), made)
 	}
 	for _, by := range []signature{{"", "x", ada.Date}, {"<>", "x", ada.Date}, {"Ada", "x", "today"}} {
-		_, err := w.s.git.commitTree(r, base, nil, "one", by, ada)
-		require.Error(t, err, "%+v", by)
+		require.Error(t, must.Err(w.s.git.commitTree(r, base, nil, "one", by, ada)), "%+v", by)
 	}
-	_, err = w.s.git.commitTree(r, base, nil, "one\x00", ada, ada)
-	require.Error(t, err)
+	require.Error(t, must.Err(w.s.git.commitTree(r, base, nil, "one\x00", ada, ada)))
 	git("", "fsck", "--strict", "--no-dangling")
 }
 
@@ -100,21 +95,18 @@ func TestCommitsAreReadAsGitReadsThem(t *testing.T) {
 	} {
 		sha := git(text, "hash-object", "-t", "commit", "-w", "--literally", "--stdin")
 		want := strings.Split(git("", "log", "-1", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", "--format=%T%x1f%P%x1f%an%x1f%ae%x1f%ad%x1f%cn%x1f%ce%x1f%cd%x1f%B", sha), "\x1f")
-		c, err := w.s.git.commitOf(r, sha)
-		require.NoError(t, err)
+		c := must.Get(w.s.git.commitOf(r, sha))(t)
 		assert.Equal(t, &commitInfo{SHA: sha, Tree: want[0], Parents: strings.Fields(want[1]), Author: signature{want[2], want[3], want[4]},
 			Committer: signature{want[5], want[6], want[7]}, Message: strings.TrimRight(want[8], "\n")}, c)
 	}
-	_, err := w.s.git.commitOf(r, emptyTree)
-	require.Error(t, err)
+	require.Error(t, must.Err(w.s.git.commitOf(r, emptyTree)))
 }
 
 func TestARefIsMovedAsGitMovesIt(t *testing.T) {
 	w := newTown(t)
 	r, git := w.s.st.Repositories[0], gitIn(w)
 	main, next := git("", "rev-parse", "main"), git("", "commit-tree", "-p", "main", "-m", "next", "main^{tree}")
-	blob, err := w.s.git.writeObject(r, "blob", []byte("one\n"))
-	require.NoError(t, err)
+	blob := must.Get(w.s.git.writeObject(r, "blob", []byte("one\n")))(t)
 	set := func(ref, old, now string) error { return w.s.git.setRef(r, refChange{"refs/" + ref, old, now}) }
 	require.NoError(t, set("heads/a/b", "", main))
 	require.NoError(t, set("heads/packed/x", "", main))

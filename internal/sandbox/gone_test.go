@@ -8,17 +8,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
 
 // stay sends a request and follows nothing.
 func (w *town) stay(login, method, path, body string) *http.Response {
 	w.t.Helper()
-	req, err := http.NewRequest(method, w.url+restPrefix+path, strings.NewReader(body))
-	require.NoError(w.t, err)
+	req := must.Get(http.NewRequest(method, w.url+restPrefix+path, strings.NewReader(body)))(w.t)
 	req.Header.Set("Authorization", "Bearer sandbox-"+login)
-	resp, err := http.DefaultTransport.RoundTrip(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultTransport.RoundTrip(req))(w.t)
 	require.NoError(w.t, resp.Body.Close())
 	return resp
 }
@@ -119,13 +118,10 @@ func TestGoneIssuesAreGitHubs(t *testing.T) {
 	w.issue("rita")
 	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
 	w.as("", "PUT", "/_sandbox/issues", obj{"number": 2, "state": "transferred", "to": "octo/gears"}).want(200)
-	api, err := conform.Load()
-	require.NoError(t, err)
+	api := must.Get(conform.Load())(t)
 	for path, want := range map[string]int{"/issues/1": 410, "/issues/2": 301, "/issues/1/labels": 410, "/issues/2/labels": 301} {
-		req, err := http.NewRequest("GET", w.url+restPrefix+repoPath+path, nil)
-		require.NoError(t, err)
-		resp, err := http.DefaultTransport.RoundTrip(req)
-		require.NoError(t, err)
+		req := must.Get(http.NewRequest("GET", w.url+restPrefix+repoPath+path, nil))(t)
+		resp := must.Get(http.DefaultTransport.RoundTrip(req))(t)
 		body := make([]byte, 1<<12)
 		n, _ := resp.Body.Read(body)
 		require.NoError(t, resp.Body.Close())

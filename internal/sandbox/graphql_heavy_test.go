@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const gqlConversation = `{ repository(owner: "octo", name: "widgets") { pullRequest(number: 2) { title
@@ -98,8 +100,7 @@ func TestAFineGrainedTokenSeesNoCheckRuns(t *testing.T) {
 	w.repo.Statuses = append(w.repo.Statuses, &Status{ID: w.world.nextID(), SHA: head, State: "success", Context: "lint", Creator: "ann", CreatedAt: w.now})
 	query := gqlInPull(`statusCheckRollup { state contexts(first: 5) { nodes { __typename ... on CheckRun { name status } ... on StatusContext { context } } } }`)
 	w.ask("ann", query, nil).fine()
-	body, err := json.Marshal(map[string]any{"query": query})
-	require.NoError(t, err)
+	body := must.Get(json.Marshal(map[string]any{"query": query}))(t)
 	a := w.post("bearer github_pat_sandbox-ann", string(body))
 	assert.Equal(t, "SUCCESS", a.pull("statusCheckRollup", "state"), "the sum it sees")
 	assert.Nil(t, a.pull("statusCheckRollup", "contexts", "nodes", 0))

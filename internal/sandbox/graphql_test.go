@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestGraphQLSDLStandsOnItsOwn(t *testing.T) {
-	_, err := gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: SDL()})
-	require.NoError(t, err)
-	_, err = graphqlSchema()
-	require.NoError(t, err)
+	require.NoError(t, must.Err(gqlparser.LoadSchema(&ast.Source{Name: "schema.graphql", Input: SDL()})))
+	require.NoError(t, must.Err(graphqlSchema()))
 }
 
 func TestGraphQLWhoIsAsking(t *testing.T) {
@@ -91,8 +91,7 @@ func TestGraphQLWhatIsGoneIsNull(t *testing.T) {
 	w := newGQLWorld(t)
 	w.say(w.pull, "somebody-deleted", "boo", gqlNoon)
 	w.pull.State = "closed"
-	_, err := w.git.run(w.repo, "update-ref", "-d", "refs/heads/agent/bugfix/1-x")
-	require.NoError(t, err)
+	require.NoError(t, must.Err(w.git.run(w.repo, "update-ref", "-d", "refs/heads/agent/bugfix/1-x")))
 	require.NoError(t, w.refs.sync(w.repo, w.world.user("ann")))
 	a := w.ask("ann", `{ repository(owner: "octo", name: "widgets") { ref(qualifiedName: "nowhere") { name }
 		object(expression: "main:nothing") { oid } issueOrPullRequest(number: 2) { ... on PullRequest { headRef { name } headRefOid state

@@ -12,6 +12,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const gqlLabelEvents = `timelineItems(last: 100, itemTypes: [LABELED_EVENT, UNLABELED_EVENT]) { nodes { __typename
@@ -74,8 +76,7 @@ func TestGraphQLTheTimelineHasEveryLabelling(t *testing.T) {
 	assert.Equal(t, []string{"2026-03-01T12:00:00Z LabeledEvent bug by bob"}, w.labelHistory(9), "there since before the payload")
 
 	w.save()
-	raw, err := os.ReadFile(filepath.Join(w.dir, "state.json"))
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(filepath.Join(w.dir, "state.json")))(t)
 	var kept state
 	require.NoError(t, json.Unmarshal(raw, &kept))
 	assert.Equal(t, w.repo.Issues[3].LabelEvents, kept.Repositories[0].Issues[3].LabelEvents)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // gqlWorld is a sandbox with one pull request (number 2, for issue 1) in octo/widgets, made without the REST API, so that
@@ -29,8 +31,7 @@ var gqlNoon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func newGQLWorld(t *testing.T) *gqlWorld {
 	t.Helper()
 	w := &gqlWorld{t: t, now: gqlNoon}
-	s, err := open(Options{StateDir: t.TempDir(), Clock: func() time.Time { return w.now }})
-	require.NoError(t, err)
+	s := must.Get(open(Options{StateDir: t.TempDir(), Clock: func() time.Time { return w.now }}))(t)
 	close(s.saved) // the stories change what it holds by themselves, which nothing may read meanwhile
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	w.Server, w.repo = s, s.world.repository("octo", "widgets")
@@ -78,8 +79,7 @@ func (w *gqlWorld) commit(branch, from string, files map[string]string) string {
 		}
 		fmt.Fprintf(&in, "M 100644 inline %s\ndata %d\n%s\n", path, len(text), text)
 	}
-	_, err := runGit(w.git.path(w.repo), nil, in.Bytes(), "fast-import", "--quiet")
-	require.NoError(w.t, err)
+	require.NoError(w.t, must.Err(runGit(w.git.path(w.repo), nil, in.Bytes(), "fast-import", "--quiet")))
 	require.NoError(w.t, w.refs.sync(w.repo, w.world.user("octo")))
 	return w.git.branchSHA(w.repo, branch)
 }
@@ -129,8 +129,7 @@ type gqlAnswer struct {
 // ask sends a query with the token of login ("actions" for the workflow's bot).
 func (w *gqlWorld) ask(login, query string, vars map[string]any) *gqlAnswer {
 	w.t.Helper()
-	body, err := json.Marshal(map[string]any{"query": query, "variables": vars})
-	require.NoError(w.t, err)
+	body := must.Get(json.Marshal(map[string]any{"query": query, "variables": vars}))(w.t)
 	return w.post("bearer sandbox-"+login, string(body))
 }
 

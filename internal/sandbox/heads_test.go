@@ -59,7 +59,11 @@ func TestARulesetHoldsForWhatItNames(t *testing.T) {
 				require.NoError(t, err, out)
 			} else {
 				require.Error(t, err)
+				require.Contains(t, out, "GH013: Repository rule violations found for refs/heads/x.")
 			}
+		}
+		for _, change := range []string{"x~1:refs/mergexo/x", "+HEAD:refs/mergexo/x", "+x~1:refs/mergexo/x", ":refs/mergexo/x"} {
+			c.git("push", "-q", "origin", change) // hidden refs are no branches
 		}
 		c.git("push", "-q", "-f", "origin", "x")
 		w.as("octo", "DELETE", fmt.Sprintf("%s/rulesets/%d", repoPath, id(made)), nil).want(204)
@@ -99,4 +103,5 @@ func TestTheBranchOfAMergedPullRequest(t *testing.T) {
 	w.as("octo", "PATCH", pullPath(high), obj{"base": "main"}).want(422)
 	c.git("push", "-q", "origin", ":c")
 	require.Equal(t, "closed c", shown(high))
+	w.as("octo", "PATCH", pullPath(high), obj{"state": "open"}).want(422)
 }

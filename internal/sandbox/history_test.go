@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Two lines that merge each other crosswise, and one that begins by itself: where git is not asked, the answer is git's.
@@ -25,8 +27,7 @@ func TestHistoriesAreReadAsGitReadsThem(t *testing.T) {
 			}
 		}
 		by := signedAt("Ada", "ada@example.com", inventedAt)
-		sha, err := w.s.git.commitTree(r, emptyTree, shas, name, by, by)
-		require.NoError(t, err)
+		sha := must.Get(w.s.git.commitTree(r, emptyTree, shas, name, by, by))(t)
 		commits[name] = sha
 	}
 	bases, lines := map[string]int{}, map[string]int{}
@@ -55,7 +56,6 @@ func TestHistoriesAreReadAsGitReadsThem(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(w.s.git.path(r), "shallow"), []byte(commits["f"]+"\n"), 0o600))
 	clear(w.s.memos)
-	f, err := w.s.git.commitOf(r, commits["f"])
-	require.NoError(t, err)
+	f := must.Get(w.s.git.commitOf(r, commits["f"]))(t)
 	assert.Empty(t, f.Parents, "as in a copy that ends there")
 }

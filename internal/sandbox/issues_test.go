@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -27,28 +26,6 @@ func (w *town) issue(login string) string {
 	w.t.Helper()
 	o := w.as(login, "POST", repoPath+"/issues", obj{"title": "Broken"}).want(201).obj()
 	return fmt.Sprintf("%s/issues/%v", repoPath, o["number"])
-}
-
-func TestTokens(t *testing.T) {
-	w := newTown(t)
-	require.Equal(t, "octo", w.as("octo", "GET", "/user", nil).want(200).obj()["login"])
-	require.Equal(t, "Resource not accessible by integration", w.as("actions", "GET", "/user", nil).want(403).obj()["message"])
-	require.Equal(t, "Requires authentication", w.as("", "GET", "/user", nil).want(401).obj()["message"])
-	require.Equal(t, "github-actions[bot]", w.as("", "GET", "/users/github-actions%5Bbot%5D", nil).want(200).obj()["login"])
-
-	for _, token := range []string{"nonsense", "sandbox-", "sandbox-a/b"} {
-		req, err := http.NewRequest("GET", w.url+restPrefix+"/user", nil)
-		require.NoError(t, err)
-		req.Header.Set("Authorization", "token "+token)
-		resp, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, 401, resp.StatusCode, token)
-		require.NotEmpty(t, resp.Header.Get("X-GitHub-Request-Id"))
-		require.NotEmpty(t, resp.Header.Get("X-RateLimit-Remaining"))
-		require.NotEmpty(t, resp.Header.Get("Date"))
-	}
-	w.as("octo", "GET", "/nowhere", nil).want(404)
 }
 
 func TestWhatRightsAllow(t *testing.T) {
@@ -152,25 +129,6 @@ func TestCommentsPageBySinceAndLink(t *testing.T) {
 	require.Equal(t, since, edited[0]["updated_at"])
 	all := w.as("octo", "GET", repoPath+"/issues/comments?sort=updated&per_page=1", nil).list()
 	require.Equal(t, ids[3], id(all[0]))
-}
-
-func TestWhoEditedAComment(t *testing.T) {
-	w := newTown(t)
-	w.grant("wendy", "write")
-	at := w.pin()
-	issue := w.issue("octo")
-	n := id(w.as("actions", "POST", issue+"/comments", obj{"body": "mine"}).want(201).obj())
-	w.tick(time.Second)
-	path := fmt.Sprintf("%s/issues/comments/%d", repoPath, n)
-	w.as("wendy", "PATCH", path, obj{"body": "mine"}).want(200)
-	require.Empty(t, w.s.comments[n].Editor, "the same text is no edit")
-	w.as("wendy", "PATCH", path, obj{"body": "hers"}).want(200)
-	require.Equal(t, "wendy", w.s.comments[n].Editor)
-	require.Equal(t, at.Add(time.Second), *w.s.comments[n].LastEditedAt)
-	c := w.as("octo", "GET", path, nil).obj()
-	require.Equal(t, "github-actions[bot]", c["user"].(obj)["login"])
-	require.Equal(t, "Bot", c["user"].(obj)["type"])
-	require.EqualValues(t, actionsID, c["user"].(obj)["id"])
 }
 
 func TestBodiesThatAreRefused(t *testing.T) {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // jobsOf are the jobs of a run by name: how they stand and in which attempt they ran.
@@ -103,21 +105,6 @@ func stepThat(job obj, conclusion string) string {
 	return ""
 }
 
-// Checks that a branch's protection demands may be jobs.
-func TestARequiredCheckMayBeAJob(t *testing.T) {
-	w := newTown(t)
-	w.protect(obj{"checks": []string{"test"}})
-	c := w.clone("octo")
-	head := c.branch("x", "a.txt", "a\n")
-	n := w.pull("octo", "x")
-	merge := fmt.Sprintf("%s/pulls/%d/merge", repoPath, n)
-	w.as("octo", "PUT", merge, obj{}).want(405)
-	_, err := c.try("push", "-q", "origin", "x:main")
-	require.Error(t, err)
-	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": head, "status": "completed", "jobs": []obj{{"name": "test", "conclusion": "success"}}}).want(200)
-	c.git("push", "-q", "origin", "x:main")
-}
-
 func TestFailedJobsAreRunAgain(t *testing.T) {
 	w := newTown(t)
 	w.grant("rita", "read")
@@ -176,8 +163,7 @@ func (w *town) logAt(job any) string {
 	r, err := http.NewRequest("GET", fmt.Sprintf("%s%s%s/actions/jobs/%.0f/logs", w.url, restPrefix, repoPath, job), nil)
 	require.NoError(w.t, err)
 	r.Header.Set("Authorization", "Bearer sandbox-octo")
-	resp, err := client.Do(r)
-	require.NoError(w.t, err)
+	resp := must.Get(client.Do(r))(w.t)
 	defer resp.Body.Close()
 	require.Equal(w.t, http.StatusFound, resp.StatusCode)
 	return strings.TrimPrefix(resp.Header.Get("Location"), w.url)
@@ -205,11 +191,9 @@ func TestALogIsReadFromElsewhere(t *testing.T) {
 
 	refused := w.request("octo", "GET", at, nil).want(403)
 	require.Contains(t, string(refused.body), "<Code>AuthenticationFailed</Code>")
-	r, err := http.NewRequest("GET", w.url+at, nil)
-	require.NoError(t, err)
+	r := must.Get(http.NewRequest("GET", w.url+at, nil))(t)
 	r.Header.Set("Authorization", "token sandbox-octo")
-	resp, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
+	resp := must.Get(http.DefaultClient.Do(r))(t)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, 400, resp.StatusCode)
 	w.request("", "GET", strings.Replace(at, "sig=", "sig=0", 1), nil).want(403)
@@ -229,24 +213,19 @@ func TestALogOfAnySize(t *testing.T) {
 	const size = 200 << 20
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"status": "completed", "jobs": []obj{{"name": "test", "conclusion": "failure", "log": "the end\n", "log_bytes": size}}}).want(200)
 	at := w.logAt(w.job(500, "test")["id"])
-	resp, err := http.Get(w.url + at)
-	require.NoError(t, err)
-	n, err := io.Copy(io.Discard, resp.Body)
-	require.NoError(t, err)
+	resp := must.Get(http.Get(w.url + at))(t)
+	n := must.Get(io.Copy(io.Discard, resp.Body))(t)
 	require.NoError(t, resp.Body.Close())
 	require.EqualValues(t, resp.ContentLength, n)
 	require.GreaterOrEqual(t, n, int64(size))
 
 	part := func(want string) (int, []byte) {
 		t.Helper()
-		r, err := http.NewRequest("GET", w.url+at, nil)
-		require.NoError(t, err)
+		r := must.Get(http.NewRequest("GET", w.url+at, nil))(t)
 		r.Header.Set("Range", want)
-		resp, err := http.DefaultClient.Do(r)
-		require.NoError(t, err)
+		resp := must.Get(http.DefaultClient.Do(r))(t)
 		defer resp.Body.Close()
-		text, err := io.ReadAll(io.LimitReader(resp.Body, 4096))
-		require.NoError(t, err)
+		text := must.Get(io.ReadAll(io.LimitReader(resp.Body, 4096)))(t)
 		return resp.StatusCode, text
 	}
 	status, tail := part(fmt.Sprintf("bytes=%d-", n-200))

@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
@@ -13,13 +15,11 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(stdin string, args ...string) string {
 		t.Helper()
-		out, err := runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...)
-		require.NoError(t, err)
+		out := must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...))(t)
 		return strings.TrimSpace(string(out))
 	}
 	o := w.s.git.objects(r)
-	head, err := o.find("main")
-	require.NoError(t, err)
+	head := must.Get(o.find("main"))(t)
 	assert.Equal(t, "commit", head.kind)
 	assert.Equal(t, git("", "rev-parse", "main"), head.sha)
 
@@ -35,21 +35,17 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 		git("", "repack", "-adkq")
 	}
 	tree := git("100644 blob "+blob+"\todd name\n", "mktree")
-	found, err := o.find(tree + ":odd name")
-	require.NoError(t, err)
+	found := must.Get(o.find(tree + ":odd name"))(t)
 	assert.Equal(t, blob, found.sha)
 
 	for _, none := range []string{"", "gone", "main:gone", strings.Repeat("0", 40), blob + "^{commit}", "main\ninfo main", "-x", "--batch"} {
-		_, err := o.find(none)
-		require.ErrorIs(t, err, errNoObject, none)
-		_, _, err = o.read(none)
+		require.ErrorIs(t, must.Err(o.find(none)), errNoObject, none)
+		_, _, err := o.read(none)
 		require.ErrorIs(t, err, errNoObject, none)
 	}
 	require.NoError(t, o.cmd.Process.Kill())
-	_, err = o.find("main")
-	require.Error(t, err, "the process is gone")
-	_, err = o.find("main")
-	require.NoError(t, err, "and the next one answers")
+	require.Error(t, must.Err(o.find("main")), "the process is gone")
+	require.NoError(t, must.Err(o.find("main")), "and the next one answers")
 }
 
 func TestOfManyReadersFewKeepAProcess(t *testing.T) {
@@ -62,8 +58,7 @@ func TestOfManyReadersFewKeepAProcess(t *testing.T) {
 				readers[i] = &objectReader{dir: dir}
 				t.Cleanup(readers[i].close)
 			}
-			_, err := readers[i].find("main")
-			require.NoError(t, err)
+			require.NoError(t, must.Err(readers[i].find("main")))
 		}
 	}
 	running := 0
@@ -83,14 +78,12 @@ func TestRefsAreReadAsGitReadsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(args ...string) string {
 		t.Helper()
-		out, err := runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), nil, args...)
-		require.NoError(t, err)
+		out := must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), nil, args...))(t)
 		return strings.TrimSpace(string(out))
 	}
 	same := func() {
 		t.Helper()
-		refs, err := w.s.git.readRefs(r)
-		require.NoError(t, err)
+		refs := must.Get(w.s.git.readRefs(r))(t)
 		want := map[string]string{}
 		for line := range strings.Lines(git("for-each-ref", "--format=%(refname) %(objectname)")) {
 			name, sha, _ := strings.Cut(strings.TrimSpace(line), " ")

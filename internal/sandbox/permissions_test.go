@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Every endpoint of a repository says what a token needs for it, and nothing else does.
@@ -154,8 +156,7 @@ func TestGitWithoutContents(t *testing.T) {
 	assert.Contains(t, out, "not found")
 	w.as("", "PUT", "/_sandbox/permissions", obj{"permissions": obj{"contents": "read"}}).want(200)
 	c.git("fetch", "origin")
-	_, err = c.try("push", "origin", "HEAD:main")
-	require.Error(t, err)
+	require.Error(t, must.Err(c.try("push", "origin", "HEAD:main")))
 	w.as("", "PUT", "/_sandbox/permissions", obj{"permissions": obj{"contents": "write"}}).want(200)
 	c.git("push", "origin", "HEAD:main")
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // left is what an answer tells of the hour.
@@ -74,8 +76,7 @@ func TestTokensExpire(t *testing.T) {
 	w.s.SetClock(noon.Add(time.Hour))
 	assert.Equal(t, "Bad credentials", w.as("actions", "GET", repoPath, nil).want(401).obj()["message"])
 	w.request("actions", "POST", graphqlPath, obj{"query": "{ viewer { login } }"}).want(401)
-	_, err := c.try("fetch", "origin")
-	require.Error(t, err)
+	require.Error(t, must.Err(c.try("fetch", "origin")))
 	w.as("octo", "GET", repoPath, nil).want(200)
 	w.as("", "PUT", "/_sandbox/tokens", obj{"token": jobToken}).want(204)
 	w.as("actions", "GET", repoPath, nil).want(200)

@@ -113,42 +113,6 @@ func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
 	w.as("octo", "PUT", pullPath(int(d["number"].(float64)))+"/merge", obj{}).want(405)
 }
 
-func TestMergingClosesIssues(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
-	w.issue("octo")
-	c.branch("x", "a.txt", "a\n")
-	w.as("octo", "POST", repoPath+"/pulls", obj{"title": "x", "head": "x", "base": "main", "body": "Fixes #1"}).want(201)
-	c.git("checkout", "-q", "main")
-	c.commit("main.txt", "meanwhile\n")
-	c.git("push", "-q", "origin", "main")
-	w.as("octo", "PUT", pullPath(2)+"/merge", obj{}).want(200)
-	require.Equal(t, "closed", w.as("octo", "GET", repoPath+"/issues/1", nil).obj()["state"])
-}
-
-func TestForks(t *testing.T) {
-	w := newTown(t)
-	f := w.as("mallory", "POST", repoPath+"/forks", nil).want(202).obj()
-	require.Equal(t, "mallory/widgets", f["full_name"])
-	require.Equal(t, "octo/widgets", f["parent"].(obj)["full_name"])
-	c := w.clone("mallory")
-	c.git("remote", "set-url", "origin", w.url+"/mallory/widgets")
-	head := c.branch("fix", "a.txt", "a\n")
-	n := w.as("mallory", "POST", repoPath+"/pulls", obj{"title": "Fix", "head": "mallory:fix", "base": "main"}).want(201).obj()
-	require.Equal(t, "mallory/widgets", n["head"].(obj)["repo"].(obj)["full_name"])
-	require.Equal(t, "mallory:fix", n["head"].(obj)["label"])
-	ref := c.git("ls-remote", w.url+"/octo/widgets", "refs/pull/1/head")
-	require.Equal(t, head, strings.Fields(ref)[0])
-	again := c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "fix")
-	require.Equal(t, again, w.as("", "GET", pullPath(1), nil).obj()["head"].(obj)["sha"])
-	require.Contains(t, w.delivered(0), "pull_request.synchronize")
-	compared := w.as("", "GET", repoPath+"/compare/main...mallory:fix", nil).want(200).obj()
-	require.EqualValues(t, 2, compared["ahead_by"])
-	w.as("octo", "PUT", pullPath(1)+"/merge", obj{}).want(200)
-	require.Equal(t, "CONTRIBUTOR", w.as("mallory", "POST", repoPath+"/issues/1/comments", obj{"body": "thanks"}).obj()["author_association"])
-}
-
 func TestCompare(t *testing.T) {
 	w := newTown(t)
 	c := w.clone("octo")

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // town is a sandbox that listens, with all that a story needs to go on in it.
@@ -33,10 +35,8 @@ func newTown(t testing.TB) *town {
 }
 
 func (w *town) start() {
-	s, err := New(Options{StateDir: w.dir})
-	require.NoError(w.t, err)
-	urls, err := s.Start("127.0.0.1:0")
-	require.NoError(w.t, err)
+	s := must.Get(New(Options{StateDir: w.dir}))(w.t)
+	urls := must.Get(s.Start("127.0.0.1:0"))(w.t)
 	w.s, w.url = s, urls.Server
 }
 
@@ -81,20 +81,15 @@ func (w *town) request(login, method, path string, body any) *answer {
 	w.t.Helper()
 	var data []byte
 	if body != nil {
-		var err error
-		data, err = json.Marshal(body)
-		require.NoError(w.t, err)
+		data = must.Get(json.Marshal(body))(w.t)
 	}
-	req, err := http.NewRequest(method, w.url+path, bytes.NewReader(data))
-	require.NoError(w.t, err)
+	req := must.Get(http.NewRequest(method, w.url+path, bytes.NewReader(data)))(w.t)
 	if login != "" {
 		req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	out, err := io.ReadAll(resp.Body)
-	require.NoError(w.t, err)
+	out := must.Get(io.ReadAll(resp.Body))(w.t)
 	return &answer{w.t, resp.StatusCode, resp.Header, out}
 }
 

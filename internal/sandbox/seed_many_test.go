@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Pull requests that were added together are like any others.
@@ -18,12 +20,10 @@ func TestManyPullRequests(t *testing.T) {
 	require.NoError(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }))
 	i := w.repo.Issues[69]
 	require.NotNil(t, i)
-	files, err := w.pulls.files(i)
-	require.NoError(t, err)
+	files := must.Get(w.pulls.files(i))(t)
 	require.Len(t, files, 1)
 	assert.Equal(t, "changes/69.txt", files[0].Path)
-	commits, err := w.pulls.commits(i)
-	require.NoError(t, err)
+	commits := must.Get(w.pulls.commits(i))(t)
 	assert.Equal(t, []string{w.git.branchSHA(w.repo, "agent/59")}, commits)
 	assert.Equal(t, commits[0], w.repo.Refs["refs/pull/69/head"])
 	assert.Equal(t, commits[0], i.Pull.HeadSHA)
@@ -42,6 +42,17 @@ func TestManyPullRequests(t *testing.T) {
 		assert.Error(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", []SeedPull{bad}) }), name)
 		assert.Empty(t, w.git.branchSHA(w.repo, "y"), name)
 	}
+
+	before := len(w.repo.Refs)
+	for _, heads := range [][]string{{"x", "x/y"}, {"fine", "main/y"}, {"fine", "fine"}, {"fine", "bad..name"}, {"fine", "agent"}} { // none of them is made
+		var many []SeedPull
+		for n, head := range heads {
+			many = append(many, SeedPull{Base: "main", Head: head, SeedIssue: SeedIssue{Number: 150 + n, Title: "T", Author: "ann"}})
+		}
+		require.Error(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }), "%v", heads)
+	}
+	require.Len(t, w.repo.Refs, before)
+	require.Nil(t, w.repo.Issues[150])
 }
 
 // Thousands are opened by one request: each with its marker, and some that cannot be merged beside each other.
@@ -84,21 +95,6 @@ func TestPullRequestsInNumbers(t *testing.T) {
 	require.Equal(t, "closed", w.as("", "GET", repoPath+"/pulls/13", nil).obj()["state"])
 	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 2}).want(201)
 	require.Equal(t, "open", w.as("", "GET", repoPath+"/pulls/33", nil).want(200).obj()["state"])
-}
-
-// A branch cannot lie below another one, and nothing is made of any when one cannot be.
-func TestManyPullRequestsAndOneThatCannotBe(t *testing.T) {
-	w := newGQLWorld(t)
-	before := len(w.repo.Refs)
-	for _, heads := range [][]string{{"x", "x/y"}, {"fine", "main/y"}, {"fine", "fine"}, {"fine", "bad..name"}, {"fine", "agent"}} {
-		var many []SeedPull
-		for n, head := range heads {
-			many = append(many, SeedPull{Base: "main", Head: head, SeedIssue: SeedIssue{Number: 50 + n, Title: "T", Author: "ann"}})
-		}
-		require.Error(t, w.Seed(func(d *Seeder) error { return d.Pulls("octo/widgets", many) }), "%v", heads)
-	}
-	require.Len(t, w.repo.Refs, before)
-	require.Nil(t, w.repo.Issues[50])
 }
 
 // Whether they can be merged is asked of git at once for all whose test has begun.

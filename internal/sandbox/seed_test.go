@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // suggestionPayload is a review comment as GitHub delivers it, cut down to what says something.
@@ -23,10 +25,8 @@ const suggestionPayload = `{"action":"created",
 
 func emptyTown(t *testing.T) *town {
 	w := &town{t: t, dir: t.TempDir()}
-	s, err := New(Options{StateDir: w.dir, Empty: true})
-	require.NoError(t, err)
-	urls, err := s.Start("127.0.0.1:0")
-	require.NoError(t, err)
+	s := must.Get(New(Options{StateDir: w.dir, Empty: true}))(t)
+	urls := must.Get(s.Start("127.0.0.1:0"))(t)
 	w.s, w.url = s, urls.Server
 	t.Cleanup(func() { require.NoError(t, w.s.Close()) })
 	return w
@@ -68,8 +68,7 @@ func TestAReviewCommentIsReenactedFromItsPayload(t *testing.T) {
 // seeded sets the scene of an event, and returns what had to be assumed.
 func seeded(t *testing.T, s *Server, name string, payload []byte, checkout string) []string {
 	t.Helper()
-	assumed, err := s.SeedFromEvent(name, payload, checkout)
-	require.NoError(t, err)
+	assumed := must.Get(s.SeedFromEvent(name, payload, checkout))(t)
 	return assumed
 }
 
@@ -85,8 +84,7 @@ func TestACheckoutsOwnCommitsAreUsed(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(suggestionPayload), &payload))
 	pull := payload["pull_request"].(obj)
 	pull["head"].(obj)["sha"], pull["base"].(obj)["sha"] = head, base
-	data, err := json.Marshal(payload)
-	require.NoError(t, err)
+	data := must.Get(json.Marshal(payload))(t)
 
 	w := emptyTown(t)
 	seeded(t, w.s, "pull_request_review_comment", data, c.dir)
@@ -113,8 +111,7 @@ func TestPayloadsThatSeedLittle(t *testing.T) {
 		seeded(t, w.s, "x", []byte(payload), "")
 		require.NotEmpty(t, w.s.URLs().Repository, payload)
 	}
-	_, err := emptyTown(t).s.SeedFromEvent("x", []byte(`{"action":`), "")
-	require.Error(t, err)
+	require.Error(t, must.Err(emptyTown(t).s.SeedFromEvent("x", []byte(`{"action":`), "")))
 }
 
 // GitHub lists pull requests into forks as well. They are not of the repository that the run is in.
@@ -148,8 +145,7 @@ func TestAPayloadOfAnotherShapeIsRefused(t *testing.T) {
 		`{"repository":{"id":"5"},"issue":7}`:                         "repository.id: want a whole number, got a string",
 	} {
 		w := emptyTown(t)
-		_, err := w.s.SeedFromEvent("x", []byte(payload), "")
-		require.EqualError(t, err, "payload: "+want)
+		require.EqualError(t, must.Err(w.s.SeedFromEvent("x", []byte(payload), "")), "payload: "+want)
 		require.Empty(t, w.s.st.Repositories)
 	}
 	seeded(t, emptyTown(t).s, "x", []byte(`{"repository":{"full_name":"a/b"},"issue":{"number":3,"labels":null,"created_at":null,"updated_at":"","locked":null}}`), "")

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // kinds are the types that values have at each path: lists count as their entries.
@@ -118,8 +120,7 @@ var fixtureRepository = regexp.MustCompile(`^/repos/octokit-fixture-org/[^/?]+|^
 // answeredAs sends a recorded request to the sandbox and compares the answers. It says whether there were any to compare.
 func answeredAs(t *testing.T, w *town, a recordedAnswer, known *strings.Replacer) bool {
 	t.Helper()
-	sent, err := json.Marshal(a.Body)
-	require.NoError(t, err)
+	sent := must.Get(json.Marshal(a.Body))(t)
 	var body any
 	require.NoError(t, json.Unmarshal([]byte(known.Replace(string(sent))), &body))
 	if body == "" {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // dies gives the locks of a process back as the system does when it is killed.
@@ -20,8 +22,7 @@ func (s *Space) dies(t *testing.T) {
 
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, e := range entries {
 		list = append(list, e.Name())
 	}
@@ -30,8 +31,7 @@ func names(t *testing.T, dir string) (list []string) {
 
 func made(t *testing.T, s *Space, temp, purpose string) string {
 	t.Helper()
-	dir, err := s.Make(temp, purpose, nil)
-	require.NoError(t, err)
+	dir := must.Get(s.Make(temp, purpose, nil))(t)
 	return dir
 }
 
@@ -67,8 +67,7 @@ func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
 	for _, s := range []*Space{&live, &next} {
 		require.NoError(t, s.Close())
 	}
-	locks, err := filepath.Glob(filepath.Join(escaped(temp), lockName+"*"))
-	require.NoError(t, err)
+	locks := must.Get(filepath.Glob(filepath.Join(escaped(temp), lockName+"*")))(t)
 	assert.Empty(t, locks)
 }
 
@@ -92,8 +91,7 @@ func TestWithoutASpaceThereIsNoLock(t *testing.T) {
 	temp := t.TempDir()
 	dir := made(t, nil, temp, "git")
 	assert.Equal(t, []string{filepath.Base(dir)}, names(t, temp))
-	_, err := (&Space{}).Make(filepath.Join(temp, "gone"), "git", nil)
-	assert.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorIs(t, must.Err((&Space{}).Make(filepath.Join(temp, "gone"), "git", nil)), os.ErrNotExist)
 }
 
 func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
@@ -110,24 +108,20 @@ func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = RemoveAll(outside) })
 
-	locked, err := Unlock(dir, ".git")
-	require.NoError(t, err)
+	locked := must.Get(Unlock(dir, ".git"))(t)
 	assert.True(t, locked)
 	for _, d := range closed[:4] {
 		want := os.FileMode(0o755)
 		if strings.Contains(d, "in/.git") || strings.Contains(d, "outside") {
 			want = 0o055
 		}
-		info, err := os.Lstat(d)
-		require.NoError(t, err)
+		info := must.Get(os.Lstat(d))(t)
 		assert.Equal(t, want, info.Mode().Perm(), d)
 	}
 	require.NoError(t, os.Chmod(filepath.Join(dir, ".git", "c"), 0o755))
-	locked, err = Unlock(dir, "")
-	require.NoError(t, err)
+	locked = must.Get(Unlock(dir, ""))(t)
 	assert.False(t, locked, "all of it is open")
-	locked, err = Unlock(filepath.Join(dir, "link"), "")
-	require.NoError(t, err)
+	locked = must.Get(Unlock(filepath.Join(dir, "link"), ""))(t)
 	assert.False(t, locked, "a link is no directory")
 	require.NoError(t, RemoveAll(dir))
 	assert.NoDirExists(t, dir)

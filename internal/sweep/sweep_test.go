@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
@@ -50,8 +51,7 @@ func TestTheMostPressingAndOldestComesFirst(t *testing.T) {
 }
 
 func TestAMatrixOfWork(t *testing.T) {
-	text, err := json.Marshal(sweep.Matrix(nil, 256))
-	require.NoError(t, err)
+	text := must.Get(json.Marshal(sweep.Matrix(nil, 256)))(t)
 	assert.JSONEq(t, `{"include": []}`, string(text))
 
 	work := []model.Work{due(0, 0, model.DueCleanUp), due(9, 0, model.DueFeedback), due(7, 0, model.DueTurn), due(9, 0, model.DueCI)}

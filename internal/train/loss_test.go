@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -28,10 +29,8 @@ func TestALossIsToldUntilAllKnow(t *testing.T) {
 		return out
 	}
 	require.Equal(t, []int{1, 2}, told())
-	raw, err := m.Encode()
-	require.NoError(t, err)
-	again, err := train.Decode(raw, "main")
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
+	again := must.Get(train.Decode(raw, "main"))(t)
 	assert.Equal(t, m, again)
 	assert.Equal(t, []int{1, 2}, told(train.LossTold{Number: 1, Record: "r2"}), "of another record")
 	assert.Equal(t, []int{2}, told(train.LossTold{Number: 1, Record: "r1"}))

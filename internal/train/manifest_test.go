@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -65,15 +66,12 @@ func crowd(count int) (train.Manifest, train.Facts) {
 
 func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 	m, _ := crowd(200)
-	raw, err := m.Encode()
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
 	require.Len(t, m.Cars, 3)
 	t.Logf("%d bytes", len(raw))
 	assert.Less(t, len(raw), 64<<10)
-	read, err := train.Decode(raw, m.Base)
-	require.NoError(t, err)
-	again, err := read.Encode()
-	require.NoError(t, err)
+	read := must.Get(train.Decode(raw, m.Base))(t)
+	again := must.Get(read.Encode())(t)
 	assert.Equal(t, string(raw), string(again))
 }
 
@@ -81,12 +79,10 @@ func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 // that came to nothing, and what they wait for.
 func TestTwoHundredRequestsThatSayMuchFitIntoAManifest(t *testing.T) {
 	m := talkative()
-	raw, err := m.Encode()
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
 	t.Logf("%d bytes", len(raw))
 	assert.Less(t, len(raw), 64<<10-200*20, "there is room for twenty bytes more in each request")
-	_, err = train.Decode(raw, m.Base)
-	require.NoError(t, err)
+	require.NoError(t, must.Err(train.Decode(raw, m.Base)))
 }
 
 func talkative() train.Manifest {
@@ -197,15 +193,13 @@ func BenchmarkFoldOfTwoHundred(b *testing.B) {
 	for b.Loop() {
 		train.Fold(m, facts, train.Defaults(), noon.Add(time.Minute))
 	}
-	raw, err := talkative().Encode()
-	require.NoError(b, err)
+	raw := must.Get(talkative().Encode())(b)
 	b.ReportMetric(float64(len(raw)), "manifest-bytes")
 }
 
 func TestAManifestThatSomebodyEdited(t *testing.T) {
 	m, _ := crowd(5)
-	raw, err := m.Encode()
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
 	for _, c := range []struct{ old, new, want string }{
 		{`{"version":1`, `{"version":2`, "the train's manifest: version 2, want 1"},
 		{`{"version":1`, `{"version":1,"version":1`, "version: it occurs twice"},
@@ -223,10 +217,9 @@ func TestAManifestThatSomebodyEdited(t *testing.T) {
 	} {
 		changed := strings.Replace(string(raw), c.old, c.new, 1)
 		require.NotEqual(t, string(raw), changed, c.old)
-		_, err := train.Decode([]byte(changed), m.Base)
-		assert.ErrorContains(t, err, c.want)
+		assert.ErrorContains(t, must.Err(train.Decode([]byte(changed), m.Base)), c.want)
 	}
-	_, err = train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)
+	_, err := train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)
 	assert.ErrorContains(t, err, "the train's manifest has 1048577 bytes, more than 1048576")
 }
 
@@ -234,8 +227,7 @@ func TestAManifestThatSomebodyEdited(t *testing.T) {
 func FuzzManifest(f *testing.F) {
 	for _, count := range []int{0, 1, 5} {
 		m, _ := crowd(count)
-		raw, err := m.Encode()
-		require.NoError(f, err)
+		raw := must.Get(m.Encode())(f)
 		f.Add(raw)
 	}
 	f.Add([]byte(`{"version":1,"base":"release/2026-03","next":9,"cars":[{"n":1,"on":"a","members":[{"n":7,"head":"h","tip":"t"}],"tip":"t","state":"landing","since":0}]}`))
@@ -249,13 +241,10 @@ func FuzzManifest(f *testing.F) {
 			facts.Requests[r.Number] = train.Standing{State: model.PullOpen, Head: r.Head}
 		}
 		next, effects := train.Fold(m, facts, train.Defaults(), noon)
-		written, err := next.Encode()
-		require.NoError(t, err)
-		read, err := train.Decode(written, "release/2026-03")
-		require.NoError(t, err, "%s", written)
+		written := must.Get(next.Encode())(t)
+		read := must.Get(train.Decode(written, "release/2026-03"))(t, "%s", written)
 		again, same := train.Fold(read, facts, train.Defaults(), noon)
-		stored, err := again.Encode()
-		require.NoError(t, err)
+		stored := must.Get(again.Encode())(t)
 		require.Equal(t, string(written), string(stored))
 		require.Equal(t, len(effects), len(same))
 	})
@@ -265,13 +254,10 @@ func FuzzManifest(f *testing.F) {
 func TestARecordOfAnOlderVersionIsRead(t *testing.T) {
 	m, _ := crowd(5)
 	m.Queue[4].Conflicts, m.Queue[4].ConflictOn = 1, m.SHA // whole
-	raw, err := m.Encode()
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
 	older := strings.Replace(string(raw), `,"told":`, `,"strategy":"squash","told":`, 5)
 	require.Equal(t, 5, strings.Count(older, `"strategy"`))
-	read, err := train.Decode([]byte(older), m.Base)
-	require.NoError(t, err)
-	again, err := read.Encode()
-	require.NoError(t, err)
+	read := must.Get(train.Decode([]byte(older), m.Base))(t)
+	again := must.Get(read.Encode())(t)
 	assert.Equal(t, string(raw), string(again))
 }

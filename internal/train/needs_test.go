@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -54,10 +55,8 @@ func TestCarsOfNobodyAreShown(t *testing.T) {
 	for n, try := range []bool{false, true} {
 		m.Cars = append(m.Cars, train.Car{Number: n + 1, On: "m0", Tip: "t", State: train.Testing, Try: try, Members: []train.Member{{Number: n + 7, Head: "h", Tip: "t"}}})
 	}
-	raw, err := m.Encode()
-	require.NoError(t, err)
-	read, err := train.Decode(raw, "main")
-	require.NoError(t, err)
+	raw := must.Get(m.Encode())(t)
+	read := must.Get(train.Decode(raw, "main"))(t)
 	shown := train.Positions(read, train.Facts{}, train.Defaults(), noon)
 	require.Len(t, shown, 2)
 	assert.Equal(t, []int{7, 8}, []int{shown[0].Request.Number, shown[1].Request.Number})

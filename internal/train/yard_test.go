@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -69,12 +70,9 @@ func (y *yard) run() {
 		again, same := train.Fold(next, y.facts, y.settings, y.now)
 		require.Equal(y.t, next, again, "a second fold changes nothing")
 		require.Equal(y.t, effects, same)
-		raw, err := next.Encode()
-		require.NoError(y.t, err)
-		read, err := train.Decode(raw, "main")
-		require.NoError(y.t, err)
-		stored, err := read.Encode()
-		require.NoError(y.t, err)
+		raw := must.Get(next.Encode())(y.t)
+		read := must.Get(train.Decode(raw, "main"))(y.t)
+		stored := must.Get(read.Encode())(y.t)
 		require.Equal(y.t, string(raw), string(stored))
 		y.record, y.facts.Results, y.facts.Asked = next, nil, nil
 		if builds := slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { _, is := e.(train.Build); return !is }); len(builds) > 0 {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
@@ -36,8 +37,7 @@ func tarred(t testing.TB, about string, heads ...*tar.Header) []byte {
 	put := func(head tar.Header, text string) {
 		head.Size = int64(len(text))
 		require.NoError(t, a.WriteHeader(&head))
-		_, err := io.WriteString(a, text)
-		require.NoError(t, err)
+		require.NoError(t, must.Err(io.WriteString(a, text)))
 	}
 	if about != "" {
 		put(tar.Header{Name: "about.json", Typeflag: tar.TypeReg}, about)
@@ -175,8 +175,7 @@ func FuzzOpen(f *testing.F) {
 		}
 	}
 	f.Add(with(file)(f), byte(0))
-	sealed, err := k.Seal(about, map[string][]byte{rollout: []byte("{}\n")})
-	require.NoError(f, err)
+	sealed := must.Get(k.Seal(about, map[string][]byte{rollout: []byte("{}\n")}))(f)
 	f.Add(sealed, byte(2))
 	f.Add(tarred(f, aboutText, file), byte(1))
 	f.Fuzz(func(t *testing.T, data []byte, layer byte) {
@@ -191,10 +190,8 @@ func FuzzOpen(f *testing.F) {
 			kindOf(t, err)
 			return
 		}
-		again, err := k.Seal(about, files)
-		require.NoError(t, err, "what was opened could have been sealed")
-		got, err := k.Open(about, transcript.Digest(again), again)
-		require.NoError(t, err)
+		again := must.Get(k.Seal(about, files))(t, "what was opened could have been sealed")
+		got := must.Get(k.Open(about, transcript.Digest(again), again))(t)
 		require.Equal(t, slices.Sorted(maps.Keys(files)), slices.Sorted(maps.Keys(got)))
 	})
 }

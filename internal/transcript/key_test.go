@@ -13,18 +13,17 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
 func TestAKeyIsWhatAgeKeygenPrints(t *testing.T) {
 	id, _ := fresh(t)
 	secret, public := id.String(), id.Recipient().String()
-	hybrid, err := age.GenerateHybridIdentity()
-	require.NoError(t, err)
+	hybrid := must.Get(age.GenerateHybridIdentity())(t)
 	printed := "# created: 2026-11-21T16:50:55Z\n# public key: " + public + "\n" + secret + "\n"
 	for _, text := range []string{secret, printed, strings.ReplaceAll(printed, "\n", "\r\n"), "\n  " + secret + " \n\n"} {
-		_, err := transcript.ParseKey(text)
-		require.NoError(t, err)
+		require.NoError(t, must.Err(transcript.ParseKey(text)))
 	}
 	var lines []string
 	for _, text := range []string{
@@ -50,8 +49,7 @@ func TestAKeyIsNeverPrinted(t *testing.T) {
 	secret := id.String()
 	var log bytes.Buffer
 	slog.New(slog.NewTextHandler(&log, nil)).Info("x", "key", k, "any", struct{ K transcript.Key }{k})
-	encoded, err := json.Marshal(struct{ K any }{k})
-	require.NoError(t, err)
+	encoded := must.Get(json.Marshal(struct{ K any }{k}))(t)
 	for _, text := range []string{
 		fmt.Sprint(k), fmt.Sprintf("%v %+v %#v %s %q %x %d", k, k, k, k, k, k, k), fmt.Sprintf("%v %+v %#v", &k, struct{ K transcript.Key }{k}, []transcript.Key{k}),
 		log.String(), string(encoded),

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
@@ -29,10 +30,8 @@ const rollout = "2026/11/21/rollout-2026-11-21T16-50-55-01a1ff04-9f24-7780-b9ad-
 // fresh is a new key, as age knows it and as we do.
 func fresh(t testing.TB) (*age.X25519Identity, transcript.Key) {
 	t.Helper()
-	id, err := age.GenerateX25519Identity()
-	require.NoError(t, err)
-	k, err := transcript.ParseKey(id.String())
-	require.NoError(t, err)
+	id := must.Get(age.GenerateX25519Identity())(t)
+	k := must.Get(transcript.ParseKey(id.String()))(t)
 	return id, k
 }
 
@@ -40,10 +39,8 @@ func fresh(t testing.TB) (*age.X25519Identity, transcript.Key) {
 func encrypted(t testing.TB, to age.Recipient, plain []byte) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	w, err := age.Encrypt(&out, to)
-	require.NoError(t, err)
-	_, err = w.Write(plain)
-	require.NoError(t, err)
+	w := must.Get(age.Encrypt(&out, to))(t)
+	require.NoError(t, must.Err(w.Write(plain)))
 	require.NoError(t, w.Close())
 	return out.Bytes()
 }
@@ -68,15 +65,13 @@ func TestWhatIsSealedIsOpenedAgain(t *testing.T) {
 			_, _ = rand.Read(text[:len(text)/2]) // half of it compresses
 			files[name] = text
 		}
-		sealed, err := k.Seal(about, files)
-		require.NoError(t, err)
+		sealed := must.Get(k.Seal(about, files))(t)
 		for _, text := range files {
 			if len(text) > 100 {
 				assert.False(t, bytes.Contains(sealed, text[:40]), "it is nowhere as it is")
 			}
 		}
-		opened, err := k.Open(about, transcript.Digest(sealed), sealed)
-		require.NoError(t, err)
+		opened := must.Get(k.Open(about, transcript.Digest(sealed), sealed))(t)
 		require.Equal(t, len(files), len(opened))
 		for path := range files {
 			require.True(t, bytes.Equal(files[path], opened[path]), path)
@@ -92,12 +87,9 @@ func TestTheSameFilesMakeTheSameArchive(t *testing.T) {
 	}
 	var first []byte
 	for range 5 {
-		sealed, err := k.Seal(about, maps.Clone(files))
-		require.NoError(t, err)
-		in, err := age.Decrypt(bytes.NewReader(sealed), id)
-		require.NoError(t, err)
-		plain, err := io.ReadAll(in)
-		require.NoError(t, err)
+		sealed := must.Get(k.Seal(about, maps.Clone(files)))(t)
+		in := must.Get(age.Decrypt(bytes.NewReader(sealed), id))(t)
+		plain := must.Get(io.ReadAll(in))(t)
 		if first == nil {
 			first = plain
 		}
@@ -107,10 +99,8 @@ func TestTheSameFilesMakeTheSameArchive(t *testing.T) {
 
 func TestWhoHasTheKeyCanLookIntoItWithoutUs(t *testing.T) {
 	id, k := fresh(t)
-	sealed, err := k.Seal(about, map[string][]byte{rollout: []byte("{}\n"), "b": nil})
-	require.NoError(t, err)
-	in, err := age.Decrypt(bytes.NewReader(sealed), id)
-	require.NoError(t, err)
+	sealed := must.Get(k.Seal(about, map[string][]byte{rollout: []byte("{}\n"), "b": nil}))(t)
+	in := must.Get(age.Decrypt(bytes.NewReader(sealed), id))(t)
 	list := exec.Command("tar", "-tz")
 	list.Stdin = in
 	out, err := list.CombinedOutput()
@@ -120,14 +110,12 @@ func TestWhoHasTheKeyCanLookIntoItWithoutUs(t *testing.T) {
 
 func TestOnlyWhatTheReceiptMeansIsOpened(t *testing.T) {
 	_, k := fresh(t)
-	sealed, err := k.Seal(about, map[string][]byte{rollout: []byte("first question\n")})
-	require.NoError(t, err)
+	sealed := must.Get(k.Seal(about, map[string][]byte{rollout: []byte("first question\n")}))(t)
 	digest := transcript.Digest(sealed)
 	assert.Len(t, digest, 64)
 	cased := about
 	cased.Repository = "Octo/Widgets"
-	_, err = k.Open(cased, digest, sealed)
-	require.NoError(t, err, "names of repositories have no case")
+	require.NoError(t, must.Err(k.Open(cased, digest, sealed)), "names of repositories have no case")
 
 	var lines []string
 	for _, change := range []func(*transcript.About){
@@ -144,7 +132,7 @@ func TestOnlyWhatTheReceiptMeansIsOpened(t *testing.T) {
 		lines = append(lines, err.Error())
 	}
 	_, other := fresh(t)
-	_, err = other.Open(about, digest, sealed)
+	_, err := other.Open(about, digest, sealed)
 	assert.Equal(t, transcript.Locked, kindOf(t, err))
 	lines = append(lines, err.Error())
 	_, err = k.Open(about, strings.Repeat("0", 64), []byte("something"))
@@ -222,9 +210,7 @@ func TestWhatIsTooLongIsNotSealed(t *testing.T) {
 	golden.Text(t, "size.txt", strings.Join(lines, "\n"))
 
 	most := map[string][]byte{"x": make([]byte, transcript.MaxPlain)}
-	sealed, err := k.Seal(about, most)
-	require.NoError(t, err)
-	files, err := k.Open(about, transcript.Digest(sealed), sealed)
-	require.NoError(t, err, "what is sealed can be opened, up to the last byte")
+	sealed := must.Get(k.Seal(about, most))(t)
+	files := must.Get(k.Open(about, transcript.Digest(sealed), sealed))(t, "what is sealed can be opened, up to the last byte")
 	assert.Len(t, files["x"], transcript.MaxPlain)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -230,8 +231,7 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 }
 
 func TestALogAsPeopleReadIt(t *testing.T) {
-	raw, err := os.ReadFile("testdata/job.log")
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile("testdata/job.log"))(t)
 	golden.Text(t, "job.txt", turn.CleanLog(raw, false))
 }
 

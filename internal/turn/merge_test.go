@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -82,12 +82,10 @@ func TestALongFailedMergeIsCutWithANotice(t *testing.T) {
 
 // What the comment of a failed merge says is what package merge's golden files say.
 func TestAnAgentReadsWhatHappenedAndNotWhatOnlyPeopleCanDo(t *testing.T) {
-	files, err := filepath.Glob("../merge/testdata/failure*.md")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob("../merge/testdata/failure*.md"))(t)
 	read := 0
 	for _, file := range files {
-		all, err := os.ReadFile(file)
-		require.NoError(t, err)
+		all := must.Get(os.ReadFile(file))(t)
 		for _, text := range strings.Split(string(all), "\n\n---\n\n") {
 			if !strings.HasPrefix(text, "**Not merged: ") || !strings.Contains(text, "Requested") {
 				continue

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -210,8 +211,7 @@ func asked(t *testing.T, prompt string) (form string, fields []string) {
 
 func TestTheAnswerThatAPromptAsksForIsTheContracts(t *testing.T) {
 	for _, kind := range []string{model.AskFeedback, model.AskDesign, model.AskBugfix, model.AskSmallJob, model.AskImplementation} {
-		text, err := os.ReadFile("../agent/testdata/outcome_" + kind + ".schema.json")
-		require.NoError(t, err)
+		text := must.Get(os.ReadFile("../agent/testdata/outcome_" + kind + ".schema.json"))(t)
 		var want struct {
 			Required   []string
 			Properties map[string]struct {

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestLimitsAreWaitedFor(t *testing.T) {
@@ -74,8 +75,7 @@ func TestContentIsSpaced(t *testing.T) {
 
 // An App's token is minted for the one repository and with the permissions that were asked for, by a JWT of a few minutes.
 func TestATokenIsMinted(t *testing.T) {
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	now := time.Unix(1_700_000_000, 0)
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
@@ -95,14 +95,11 @@ func TestATokenIsMinted(t *testing.T) {
 	}))
 	defer server.Close()
 	w := &world{api: server.URL, repo: model.Repo{Owner: "o", Name: "r"}, now: func() time.Time { return now }, http: server.Client(), pace: &pace{}, said: io.Discard}
-	pkcs8, err := x509.MarshalPKCS8PrivateKey(key)
-	require.NoError(t, err)
+	pkcs8 := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for _, block := range []*pem.Block{{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}, {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		asked = nil
-		m, err := newMinter(w, "17", string(pem.EncodeToMemory(block)))
-		require.NoError(t, err)
-		token, err := m.mint(t.Context(), map[string]string{"issues": "write"})
-		require.NoError(t, err)
+		m := must.Get(newMinter(w, "17", string(pem.EncodeToMemory(block))))(t)
+		token := must.Get(m.mint(t.Context(), map[string]string{"issues": "write"}))(t)
 		assert.Equal(t, "minted", token)
 		assert.Contains(t, w.secrets, "minted", "it is kept out of the records")
 		assert.Equal(t, []string{"GET /repos/o/r/installation ", `POST /app/installations/5/access_tokens {"permissions":{"issues":"write"},"repositories":["r"]}`}, asked)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatDiffersFromGitHubIsWeighed(t *testing.T) {
@@ -60,8 +62,7 @@ func TestATableSaysWhatMatters(t *testing.T) {
 
 // Where GitHub has been asked, the sandbox says the same.
 func TestTheSandboxSaysWhatGitHubSays(t *testing.T) {
-	files, err := filepath.Glob(shipped + "/github/*.json")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(shipped + "/github/*.json"))(t)
 	if len(files) == 0 {
 		return // nobody has asked it yet
 	}
@@ -81,8 +82,7 @@ func TestNamesAreStableAndSecretsGo(t *testing.T) {
 		"d": facts{"fullDatabaseId": "78", "endCursor": "Y3Vyc29y", "remaining": 4998, "zero": "0000000000000000000000000000000000000000", "none": nil, "yes": true},
 		"e": "/tmp/here/x me@example.com 5A4D:0001:9F octopus botany",
 	}))
-	text, err := json.Marshal(got)
-	require.NoError(t, err)
+	text := must.Get(json.Marshal(got))(t)
 	assert.JSONEq(t, `{
 		"a": {"id": 1, "node_id": "NODE_1", "number": 1, "sha": "0000000000000000000000000000000000000001", "login": "app[bot]", "url": "https://url.invalid"},
 		"b": {"id": 2, "node_id": "NODE_1", "number": 1, "sha": "0000000000000000000000000000000000000002", "login": "admin", "at": "2000-01-01T00:00:00Z", "other": "0000000000000000000000000000000000000001"},

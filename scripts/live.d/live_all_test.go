@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestTheSandboxAnswersAllAsRecorded(t *testing.T) {
@@ -142,8 +144,7 @@ func TestEveryPlantedDifferenceIsFound(t *testing.T) {
 func signalled(t *testing.T, signal syscall.Signal) *scratch {
 	t.Helper()
 	s := newScratch(t, marked)
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	cmd := exec.CommandContext(t.Context(), self, "--only", "protection,badge", "octo/widgets")
 	env := s.env("sandbox-octo")
 	for _, name := range []string{"GITHUB_API_URL", "GITHUB_GRAPHQL_URL", "GITHUB_SERVER_URL", "GITHUB_TOKEN"} {
@@ -166,15 +167,14 @@ func signalled(t *testing.T, signal syscall.Signal) *scratch {
 		}
 	}
 	require.NoError(t, cmd.Process.Signal(signal))
-	err = <-ended
+	err := <-ended
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit, "%s", said.String())
 	if signal != syscall.SIGKILL {
 		assert.Equal(t, 130, exit.ExitCode(), "%s", said.String())
 		assert.Contains(t, said.String(), "interrupted: cleaning up")
 		assert.Contains(t, said.String(), "scripts/live: interrupted in step badge, of which there is no record: context canceled")
-		entries, err := os.ReadDir(temp)
-		require.NoError(t, err)
+		entries := must.Get(os.ReadDir(temp))(t)
 		assert.Empty(t, entries, "files of its own")
 	}
 	return s

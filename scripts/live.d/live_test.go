@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -150,11 +151,9 @@ type scratch struct {
 
 func newScratch(t *testing.T, description string) *scratch {
 	t.Helper()
-	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir()})
-	require.NoError(t, err)
+	s := must.Get(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	urls, err := s.Start("127.0.0.1:0")
-	require.NoError(t, err)
+	urls := must.Get(s.Start("127.0.0.1:0"))(t)
 	w := &scratch{t, urls.Server}
 	w.call("PATCH", "", facts{"description": description})
 	return w
@@ -163,13 +162,11 @@ func newScratch(t *testing.T, description string) *scratch {
 // call asks the repository's API as its owner.
 func (s *scratch) call(method, path string, body any) any {
 	s.t.Helper()
-	raw, err := json.Marshal(body)
-	require.NoError(s.t, err)
+	raw := must.Get(json.Marshal(body))(s.t)
 	req, err := http.NewRequestWithContext(context.Background(), method, s.url+"/api/v3/repos/octo/widgets"+path, bytes.NewReader(raw))
 	require.NoError(s.t, err)
 	req.Header.Set("Authorization", "Bearer sandbox-octo")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(s.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(s.t)
 	defer resp.Body.Close()
 	var out any
 	_ = json.NewDecoder(resp.Body).Decode(&out) // nothing is of no interest
@@ -235,20 +232,17 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	o := options{repository: "octo/widgets", only: []string{"protection", "hidden", "refs", "locked"}, record: t.TempDir(), between: 1}
 	require.NoError(t, o.run(t.Context(), s.env("sandbox-octo"), io.Discard, io.Discard))
 	assert.Empty(t, s.left())
-	got, err := readRecords(o.record)
-	require.NoError(t, err)
+	got := must.Get(readRecords(o.record))(t)
 	assert.Len(t, got, 4)
 	assert.Equal(t, "github", got["refs"].Who)
 }
 
 // What a token says is in no record.
 func TestRecordsHaveNoSecrets(t *testing.T) {
-	files, err := filepath.Glob(shipped + "/*/*.json")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(shipped + "/*/*.json"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
-		raw, err := os.ReadFile(file)
-		require.NoError(t, err)
+		raw := must.Get(os.ReadFile(file))(t)
 		assert.NotRegexp(t, tokenLike, string(raw), file)
 		for _, word := range []string{"sandbox-", "127.0.0.1", "octo"} {
 			assert.NotContains(t, string(raw), word, file)

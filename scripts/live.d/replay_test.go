@@ -17,6 +17,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // replay is a transport that answers as was recorded, in the order in which it was.
@@ -91,15 +92,13 @@ func understoodAgain(t *testing.T, in recordedReadings, repeats bool) (now, then
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text, err := json.Marshal(v)
-	require.NoError(t, err)
+	text := must.Get(json.Marshal(v))(t)
 	return string(text)
 }
 
 // What was recorded is understood as it was then: GitHub's answers too, as soon as they are there.
 func TestTheGatewayUnderstandsWhatWasRecorded(t *testing.T) {
-	files, err := filepath.Glob(shipped + "/*/gateway.json")
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(shipped + "/*/gateway.json"))(t)
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		now, then := understoodAgain(t, readingsIn(t, file), false)
@@ -110,8 +109,7 @@ func TestTheGatewayUnderstandsWhatWasRecorded(t *testing.T) {
 
 func readingsIn(t *testing.T, file string) recordedReadings {
 	t.Helper()
-	raw, err := os.ReadFile(file)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(file))(t)
 	var r struct{ Answer recordedReadings }
 	require.NoError(t, json.Unmarshal(raw, &r))
 	return r.Answer

@@ -10,22 +10,21 @@ import (
 
 	"github.com/mergexo/mergexo/internal/doctor"
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const page = "../../internal/manual/cost.md"
 
 func load(t *testing.T, text string) workflow {
 	t.Helper()
-	w, err := read([]byte(text))
-	require.NoError(t, err)
+	w := must.Get(read([]byte(text)))(t)
 	return w
 }
 
 // idle is what a month of so many days costs in which nothing happens.
 func idle(t *testing.T, w workflow, days int) int {
 	t.Helper()
-	sweeps, err := w.sweeps(days)
-	require.NoError(t, err)
+	sweeps := must.Get(w.sweeps(days))(t)
 	_, minutes, err := w.sum([]part{{swept, looks}})
 	require.NoError(t, err)
 	return sweeps * minutes
@@ -33,12 +32,10 @@ func idle(t *testing.T, w workflow, days int) int {
 
 func TestThePageHasWhatTheWorkflowCosts(t *testing.T) {
 	w := load(t, doctor.Choice{CI: []string{"CI"}, Seldom: true}.Workflow())
-	raw, err := os.ReadFile(page)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(page))(t)
 	text := string(raw)
 	for _, count := range []func(workflow) (string, error){eventTable, totalTable} {
-		table, err := count(w)
-		require.NoError(t, err)
+		table := must.Get(count(w))(t)
 		if golden.Update() {
 			head, _, _ := strings.Cut(table, "\n")
 			before, after, found := strings.Cut(text, head)
@@ -59,8 +56,7 @@ func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
 	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true, Split: true}.Workflow()), 31), 130)
 	assert.Equal(t, 31*doctor.Choice{}.Sweeps(), idle(t, load(t, doctor.Choice{CI: []string{"CI"}}.Workflow()), 31), "what init says")
 	assert.Equal(t, 31*doctor.Choice{Seldom: true}.Sweeps(), idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31))
-	older, err := os.ReadFile("testdata/jobs.yml")
-	require.NoError(t, err)
+	older := must.Get(os.ReadFile("testdata/jobs.yml"))(t)
 	assert.Equal(t, 1440, idle(t, load(t, string(older)), 30), "the count knows jobs that need others")
 }
 
@@ -79,22 +75,18 @@ func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
 
 func TestTheTimesOfASchedule(t *testing.T) {
 	for field, want := range map[string]int{"*": 24, "*/6": 4, "1-23": 23, "6,12,18": 3, "0": 1, "0-23/5": 5} {
-		n, err := times(field, 24)
-		require.NoError(t, err, field)
+		n := must.Get(times(field, 24))(t, field)
 		assert.Equal(t, want, n, field)
 	}
 	for _, field := range []string{"", "x", "5-2", "24", "*/0", "1-"} {
-		_, err := times(field, 24)
-		assert.Error(t, err, field)
+		assert.Error(t, must.Err(times(field, 24)), field)
 	}
-	_, err := load(t, "on: {schedule: [{cron: \"0 0 * * 1\"}]}").sweeps(30)
-	assert.ErrorContains(t, err, "the same every day")
+	assert.ErrorContains(t, must.Err(load(t, "on: {schedule: [{cron: \"0 0 * * 1\"}]}").sweeps(30)), "the same every day")
 }
 
 func TestWhatIsNotKnownBeforehandIsNoNumber(t *testing.T) {
 	_, err := load(t, "on: {issue_comment: {}}\njobs: {a: {if: steps.x.outputs.y}}").jobs(said("User"))
 	assert.ErrorContains(t, err, "jobs.a.if: whether it is met is not known beforehand")
-	n, err := load(t, "on: {issue_comment: {types: [edited]}}\njobs: {a: {}}").jobs(said("User"))
-	require.NoError(t, err)
+	n := must.Get(load(t, "on: {issue_comment: {types: [edited]}}\njobs: {a: {}}").jobs(said("User")))(t)
 	assert.Zero(t, n)
 }

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // files writes files, by their names, and goes to where they are.
@@ -68,8 +70,7 @@ func TestAnInterruptedRunPrintsNoSum(t *testing.T) {
 		"b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) { t.Error(\"it is 3\") }\n",
 	})
 	socket := filepath.Join(t.TempDir(), "s")
-	begun, err := net.Listen("unix", socket)
-	require.NoError(t, err)
+	begun := must.Get(net.Listen("unix", socket))(t)
 	defer begun.Close()
 	screen, out := io.Pipe()
 	m := &machine{out: &console{to: out}, env: append(os.Environ(), "BEGUN="+socket)}
@@ -82,12 +83,10 @@ func TestAnInterruptedRunPrintsNoSum(t *testing.T) {
 	lines := bufio.NewReader(screen)
 	linesUntil(t, lines, "ok  \texample.com/x/a\t")
 	linesUntil(t, lines, "FAIL\texample.com/x/b\t")
-	running, err := begun.Accept()
-	require.NoError(t, err)
+	running := must.Get(begun.Accept())(t)
 	defer running.Close()
 	interrupt()
-	rest, err := io.ReadAll(lines)
-	require.NoError(t, err)
+	rest := must.Get(io.ReadAll(lines))(t)
 	assert.Equal(t, "again: scripts/test ./example.com/x/b -run '^TestB$' -shuffle=7\n", string(rest), "of what was ended, nothing is said")
 	var errout bytes.Buffer
 	assert.Equal(t, 130, exit(ended, &errout))
@@ -115,8 +114,7 @@ func main() {
 `
 
 func TestTheScriptEndsAsItsProgramDoes(t *testing.T) {
-	script, err := os.ReadFile("../test")
-	require.NoError(t, err)
+	script := must.Get(os.ReadFile("../test"))(t)
 	for name, c := range map[string]struct {
 		program, out, errout string
 	}{
@@ -128,20 +126,17 @@ func TestTheScriptEndsAsItsProgramDoes(t *testing.T) {
 			cmd := exec.CommandContext(t.Context(), "scripts/test")
 			var errout bytes.Buffer
 			cmd.Stderr = &errout
-			out, err := cmd.StdoutPipe()
-			require.NoError(t, err)
+			out := must.Get(cmd.StdoutPipe())(t)
 			require.NoError(t, cmd.Start())
 			lines := bufio.NewReader(out)
 			said := linesUntil(t, lines, "begun")
 			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-			rest, err := io.ReadAll(lines)
-			require.NoError(t, err)
+			rest := must.Get(io.ReadAll(lines))(t)
 			_ = cmd.Wait()
 			assert.Equal(t, 130, cmd.ProcessState.ExitCode())
 			assert.Equal(t, c.out, said+string(rest))
 			assert.Equal(t, c.errout, errout.String())
-			left, err := filepath.Glob(".cache/test.d-*")
-			require.NoError(t, err)
+			left := must.Get(filepath.Glob(".cache/test.d-*"))(t)
 			assert.Empty(t, left)
 		})
 	}

@@ -14,14 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestArguments(t *testing.T) {
-	o, err := parse([]string{"--all", "./internal/git", "-run", "TestX", "-v"})
-	require.NoError(t, err)
+	o := must.Get(parse([]string{"--all", "./internal/git", "-run", "TestX", "-v"}))(t)
 	assert.Equal(t, options{all: true, packages: []string{"./internal/git"}, flags: []string{"-run", "TestX", "-v"}}, o)
-	_, err = parse([]string{"--fast"})
-	assert.ErrorContains(t, err, "--fast: there is no such flag\nusage: ")
+	assert.ErrorContains(t, must.Err(parse([]string{"--fast"})), "--fast: there is no such flag\nusage: ")
 }
 
 // told is what comes of what go test tells, on the screen and at the end.

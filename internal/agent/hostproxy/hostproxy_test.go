@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent/hostproxy"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // world is an internet of a few names, all of whose addresses lead to one server.
@@ -73,9 +74,7 @@ func newWorldBehind(t *testing.T, server *httptest.Server, proxy func(*http.Requ
 		opt.Hosts = append(opt.Hosts, name)
 	}
 	opt.Hosts = append(opt.Hosts, "gone.example.com")
-	var err error
-	w.proxy, err = hostproxy.Start(opt)
-	require.NoError(t, err)
+	w.proxy = must.Get(hostproxy.Start(opt))(t)
 	t.Cleanup(w.proxy.End)
 	w.through(t, w.proxy.URL, server)
 	return w
@@ -84,8 +83,7 @@ func newWorldBehind(t *testing.T, server *httptest.Server, proxy func(*http.Requ
 // through has the client use a proxy.
 func (w *world) through(t *testing.T, proxy string, server *httptest.Server) {
 	t.Helper()
-	at, err := url.Parse(proxy)
-	require.NoError(t, err)
+	at := must.Get(url.Parse(proxy))(t)
 	transport := server.Client().Transport.(*http.Transport).Clone() //nolint:forcetypeassert // httptest's own
 	transport.Proxy, transport.DisableKeepAlives = http.ProxyURL(at), true
 	w.client = &http.Client{Transport: transport}
@@ -93,8 +91,7 @@ func (w *world) through(t *testing.T, proxy string, server *httptest.Server) {
 
 func (w *world) get(t *testing.T, address string) (string, error) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
-	require.NoError(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil))(t)
 	answer, err := w.client.Do(r)
 	if err != nil {
 		return "", err
@@ -107,10 +104,8 @@ func (w *world) get(t *testing.T, address string) (string, error) {
 // ask asks the proxy for a connection, as an agent does.
 func (w *world) ask(t *testing.T, host string) net.Conn {
 	t.Helper()
-	at, err := url.Parse(w.proxy.URL)
-	require.NoError(t, err)
-	conn, err := net.Dial("tcp", at.Host)
-	require.NoError(t, err)
+	at := must.Get(url.Parse(w.proxy.URL))(t)
+	conn := must.Get(net.Dial("tcp", at.Host))(t)
 	t.Cleanup(func() { _ = conn.Close() })
 	r := &http.Request{Method: http.MethodConnect, Host: host, URL: &url.URL{Host: host}, Header: http.Header{}}
 	password, _ := at.User.Password()
@@ -130,11 +125,9 @@ func greeting(t *testing.T) *httptest.Server {
 func TestHostsThatAreNamedAreReached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, greeting(t))
-	said, err := w.get(t, "https://EXAMPLE.com/")
-	require.NoError(t, err)
+	said := must.Get(w.get(t, "https://EXAMPLE.com/"))(t)
 	assert.Equal(t, "200 hello from EXAMPLE.com", said)
-	said, err = w.get(t, "https://two.example.com/")
-	require.NoError(t, err)
+	said = must.Get(w.get(t, "https://two.example.com/"))(t)
 	assert.Equal(t, "200 hello from two.example.com", said)
 	assert.Equal(t, []string{"192.0.2.1:443", "[2001:db8::1]:443"}, w.dialed, "an address of this machine is passed over")
 	assert.Empty(t, w.log.String())
@@ -149,15 +142,12 @@ func TestOtherHostsAreRefused(t *testing.T) {
 		"https://127.0.0.1/": "Forbidden", "https://192.0.2.1/": "Forbidden", "https://rebound.example.com/": "Forbidden", "https://inner.example.com/": "Forbidden",
 		"https://gone.example.com/": "Bad Gateway", "https://down.example.com/": "Bad Gateway",
 	} {
-		_, err := w.get(t, address)
-		assert.ErrorContains(t, err, want, address)
+		assert.ErrorContains(t, must.Err(w.get(t, address)), want, address)
 	}
-	said, err := w.get(t, "http://example.com/")
-	require.NoError(t, err)
+	said := must.Get(w.get(t, "http://example.com/"))(t)
 	assert.Equal(t, "405 MergeXO does not connect to this host: only CONNECT is passed on, as for https\n", said)
 	w.through(t, strings.Replace(w.proxy.URL, "agent:", "agent:x", 1), server)
-	_, err = w.get(t, "https://example.com/")
-	assert.ErrorContains(t, err, "Proxy Authentication Required")
+	assert.ErrorContains(t, must.Err(w.get(t, "https://example.com/")), "Proxy Authentication Required")
 	for range 20 {
 		_, _ = w.get(t, "https://evil.example.com/")
 	}
@@ -172,11 +162,9 @@ func TestTheEndOfARunEndsItsConnections(t *testing.T) {
 	w := newWorld(t, greeting(t))
 	conn := w.ask(t, "example.com:443")
 	line := make([]byte, len("HTTP/1.1 200"))
-	_, err := io.ReadFull(conn, line)
-	require.NoError(t, err)
+	require.NoError(t, must.Err(io.ReadFull(conn, line)))
 	assert.Equal(t, "HTTP/1.1 200", string(line))
 	w.proxy.End()
 	_, _ = io.ReadAll(conn) // until it is closed
-	_, err = net.Dial("tcp", conn.RemoteAddr().String())
-	assert.Error(t, err)
+	assert.Error(t, must.Err(net.Dial("tcp", conn.RemoteAddr().String())))
 }

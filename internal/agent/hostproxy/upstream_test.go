@@ -14,7 +14,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // office is a proxy by which alone the names get anywhere, for those who have its password.
@@ -28,8 +29,7 @@ type office struct {
 func (o *office) open(t *testing.T, kind string) string {
 	t.Helper()
 	if kind == "socks5" {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
+		listener := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 		t.Cleanup(func() { _ = listener.Close() })
 		go o.socks(t, listener)
 		o.at = listener.Addr().String()
@@ -83,8 +83,7 @@ func (o *office) socks(t *testing.T, listener net.Listener) {
 	}
 	read := func(n int) string {
 		text := make([]byte, n)
-		_, err := io.ReadFull(conn, text)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.ReadFull(conn, text)))
 		return string(text)
 	}
 	assert.Equal(t, "\x05\x02\x00\x02", read(4))
@@ -109,8 +108,7 @@ func through(proxy *url.URL) func(*http.Request) (*url.URL, error) {
 
 func parsed(t *testing.T, address, user string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(strings.Replace(address, "://", "://"+user+"@", 1))
-	require.NoError(t, err)
+	u := must.Get(url.Parse(strings.Replace(address, "://", "://"+user+"@", 1)))(t)
 	return u
 }
 
@@ -122,8 +120,7 @@ func TestHostsAreReachedThroughTheMachinesProxy(t *testing.T) {
 			t.Parallel()
 			o := &office{to: server.Listener.Addr().String()}
 			w := newWorldBehind(t, server, through(parsed(t, o.open(t, kind), "clerk:proxy-secret")))
-			said, err := w.get(t, "https://example.com/")
-			require.NoError(t, err)
+			said := must.Get(w.get(t, "https://example.com/"))(t)
 			assert.Equal(t, "200 hello from example.com", said)
 			assert.Equal(t, []string{"CONNECT example.com:443"}, o.asked)
 			assert.Equal(t, []string{o.at}, w.dialed, "nothing bypasses the proxy, and no name is looked up")
@@ -140,10 +137,8 @@ func TestAProxyThatDoesNotLetAnybodyThrough(t *testing.T) {
 	refusal := func(proxy func(*http.Request) (*url.URL, error), host string) string {
 		t.Helper()
 		w := newWorldBehind(t, server, proxy)
-		answer, err := http.ReadResponse(bufio.NewReader(w.ask(t, host)), nil)
-		require.NoError(t, err)
-		text, err := io.ReadAll(answer.Body)
-		require.NoError(t, err)
+		answer := must.Get(http.ReadResponse(bufio.NewReader(w.ask(t, host)), nil))(t)
+		text := must.Get(io.ReadAll(answer.Body))(t)
 		w.proxy.End()
 		logs.WriteString(w.log.String())
 		return fmt.Sprintf("%d %s", answer.StatusCode, text)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/agent/isolate"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // them is the agent's user: another one where we may give files away, else ourselves, so that only the modes change.
@@ -31,8 +32,7 @@ func way(back bool) isolate.Owners {
 
 func owner(t *testing.T, path string) int {
 	t.Helper()
-	info, err := os.Lstat(path)
-	require.NoError(t, err)
+	info := must.Get(os.Lstat(path))(t)
 	return int(info.Sys().(*syscall.Stat_t).Uid)
 }
 
@@ -51,9 +51,7 @@ func TestOwnedPathsGoThereAndBack(t *testing.T) {
 
 	var shared []isolate.File
 	for range 2 { // the second time there is nothing to do
-		var err error
-		shared, err = isolate.Chown(way(false), []string{dir})
-		require.NoError(t, err)
+		shared = must.Get(isolate.Chown(way(false), []string{dir}))(t)
 		require.Len(t, shared, 1)
 		for _, path := range []string{dir, deep, deep + "/file", dir + "/up", dir + "/link"} {
 			assert.Equal(t, them(), owner(t, path), path)
@@ -69,11 +67,9 @@ func TestOwnedPathsGoThereAndBack(t *testing.T) {
 	for range 2 {
 		back := way(true)
 		back.Shared = shared
-		_, err := isolate.Chown(back, []string{dir})
-		require.NoError(t, err)
+		require.NoError(t, must.Err(isolate.Chown(back, []string{dir})))
 		for path, mode := range map[string]os.FileMode{dir + "/evil": 0o755, deep + "/file": 0o600, deep: 0o700, dir + "/executable": 0o711} {
-			info, err := os.Stat(path)
-			require.NoError(t, err)
+			info := must.Get(os.Stat(path))(t)
 			assert.Equal(t, mode, info.Mode()&^os.ModeDir, path)
 			assert.Equal(t, os.Getuid(), owner(t, path), path)
 		}
@@ -90,29 +86,24 @@ func TestANameForSomebodysFileIsRemoved(t *testing.T) {
 	require.NoError(t, os.WriteFile(top+"/secret", []byte("key"), 0o600))
 	require.NoError(t, os.Link(top+"/secret", dir+"/readme"))
 	back := isolate.Owners{From: os.Getuid() + 1, To: os.Getuid(), Back: true, Unknown: true}
-	_, err := isolate.Chown(back, []string{dir})
-	require.NoError(t, err)
+	require.NoError(t, must.Err(isolate.Chown(back, []string{dir})))
 	assert.FileExists(t, dir+"/readme", "it may have been there before: whoever knew is dead")
 	back.Unknown = false
-	_, err = isolate.Chown(back, []string{dir})
-	require.NoError(t, err)
+	require.NoError(t, must.Err(isolate.Chown(back, []string{dir})))
 	assert.NoFileExists(t, dir+"/readme")
 	assert.FileExists(t, top+"/secret")
 
 	theirs := isolate.Owners{From: os.Getuid(), To: os.Getuid(), Back: true}
 	require.NoError(t, os.Link(top+"/secret", dir+"/own"))
-	_, err = isolate.Chown(theirs, []string{dir})
-	require.NoError(t, err)
+	require.NoError(t, must.Err(isolate.Chown(theirs, []string{dir})))
 	assert.FileExists(t, dir+"/own", "two names of a file of the agent's own")
 }
 
 func TestOwnedPathsThatAreNotThere(t *testing.T) {
-	_, err := isolate.Chown(way(false), []string{filepath.Join(t.TempDir(), "none")})
-	require.NoError(t, err, "nothing to give")
+	require.NoError(t, must.Err(isolate.Chown(way(false), []string{filepath.Join(t.TempDir(), "none")})), "nothing to give")
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	_, err = isolate.Chown(way(false), []string{file})
-	assert.EqualError(t, err, "change the owner of "+file+": not a directory")
+	assert.EqualError(t, must.Err(isolate.Chown(way(false), []string{file})), "change the owner of "+file+": not a directory")
 }
 
 func TestAnotherFileSystemIsNotGivenAway(t *testing.T) {
@@ -123,8 +114,7 @@ func TestAnotherFileSystemIsNotGivenAway(t *testing.T) {
 		return
 	}
 	defer func() { assert.NoError(t, syscall.Unmount(dir+"/mounted", 0)) }()
-	_, err := isolate.Chown(way(false), []string{dir})
-	require.NoError(t, err)
+	require.NoError(t, must.Err(isolate.Chown(way(false), []string{dir})))
 	assert.Equal(t, them(), owner(t, dir))
 	assert.Equal(t, os.Getuid(), owner(t, dir+"/mounted"))
 }

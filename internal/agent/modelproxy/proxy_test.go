@@ -20,6 +20,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent/modelproxy"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const key = "sk-real-0123456789"
@@ -73,22 +74,19 @@ var client = &http.Client{
 // post asks as an agent's program does.
 func post(t *testing.T, p *modelproxy.Proxy, method, path, secret string, body io.Reader, more ...string) *http.Response {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, p.URL+path, body)
-	require.NoError(t, err)
+	r := must.Get(http.NewRequestWithContext(t.Context(), method, p.URL+path, body))(t)
 	r.Header.Set("Authorization", "Bearer "+secret)
 	for i := 0; i < len(more); i += 2 {
 		r.Header.Set(more[i], more[i+1])
 	}
-	answer, err := client.Do(r)
-	require.NoError(t, err)
+	answer := must.Get(client.Do(r))(t)
 	t.Cleanup(func() { _ = answer.Body.Close() })
 	return answer
 }
 
 func text(t *testing.T, answer *http.Response) string {
 	t.Helper()
-	raw, err := io.ReadAll(answer.Body)
-	require.NoError(t, err)
+	raw := must.Get(io.ReadAll(answer.Body))(t)
 	return string(raw)
 }
 
@@ -172,12 +170,10 @@ func TestRefusalsAreLoggedCleanAndBounded(t *testing.T) {
 	t.Parallel()
 	p, log := start(t, modelproxy.OpenAI, "http://127.0.0.1:1/v1")
 	for range 30 {
-		conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
+		conn := must.Get(net.Dial("tcp", strings.TrimPrefix(p.URL, "http://")))(t)
+		_, err := fmt.Fprintf(conn, "%s /%%1b[31m%%0A::error::%s?secret=query HTTP/1.0\r\n\r\n", strings.Repeat("M", 500), strings.Repeat("x", 5000))
 		require.NoError(t, err)
-		_, err = fmt.Fprintf(conn, "%s /%%1b[31m%%0A::error::%s?secret=query HTTP/1.0\r\n\r\n", strings.Repeat("M", 500), strings.Repeat("x", 5000))
-		require.NoError(t, err)
-		said, err := io.ReadAll(conn)
-		require.NoError(t, err)
+		said := must.Get(io.ReadAll(conn))(t)
 		assert.Contains(t, string(said), "401 Unauthorized")
 		require.NoError(t, conn.Close())
 	}
@@ -204,12 +200,10 @@ func TestAStreamIsPassedOnAsItComes(t *testing.T) {
 	})
 	p, _ := start(t, modelproxy.OpenAI, s.URL)
 	lines := bufio.NewReader(post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body)
-	line, err := lines.ReadString('\n')
-	require.NoError(t, err)
+	line := must.Get(lines.ReadString('\n'))(t)
 	assert.Equal(t, "data: first\n", line)
 	close(next)
-	rest, err := io.ReadAll(lines)
-	require.NoError(t, err)
+	rest := must.Get(io.ReadAll(lines))(t)
 	assert.Equal(t, "\ndata: second\n\n", string(rest))
 }
 
@@ -293,14 +287,12 @@ func TestARequestThatIsTooLargeIsNotPassedOn(t *testing.T) {
 	s := serve(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	p, _ := start(t, modelproxy.OpenAI, s.URL)
 	const most = 64 << 20
-	conn, err := net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(p.URL, "http://")))(t)
 	defer conn.Close()
-	_, err = fmt.Fprintf(conn, "POST /responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", p.Secret, most+1)
+	_, err := fmt.Fprintf(conn, "POST /responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", p.Secret, most+1)
 	require.NoError(t, err)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	line, err := bufio.NewReader(conn).ReadString('\n')
-	require.NoError(t, err)
+	line := must.Get(bufio.NewReader(conn).ReadString('\n'))(t)
 	assert.Equal(t, "HTTP/1.1 413 Request Entity Too Large\r\n", line)
 	assert.Empty(t, s.all(), "one that says its size is not begun")
 
@@ -318,8 +310,7 @@ func TestAHugeAnswerIsPassedOnWhole(t *testing.T) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, size))
 	})
 	p, _ := start(t, modelproxy.OpenAI, s.URL)
-	n, err := io.Copy(io.Discard, post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body)
-	require.NoError(t, err)
+	n := must.Get(io.Copy(io.Discard, post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body))(t)
 	assert.Equal(t, int64(size), n)
 }
 
@@ -335,14 +326,11 @@ func TestTheEndOfARunEndsWhatIsUnderWay(t *testing.T) {
 	})
 	p, _ := start(t, modelproxy.Anthropic, s.URL)
 	answer := post(t, p, "POST", "/v1/messages", p.Secret, strings.NewReader("{}"))
-	_, err := io.ReadFull(answer.Body, make([]byte, 200))
-	require.NoError(t, err)
+	require.NoError(t, must.Err(io.ReadFull(answer.Body, make([]byte, 200))))
 	assert.Equal(t, model.Usage{InputTokens: 100, OutputTokens: 1}, p.End(), "what it had come to is counted")
 	<-gone
-	_, err = io.ReadAll(answer.Body)
-	require.Error(t, err, "an answer that breaks off does not look whole")
-	_, err = net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))
-	require.Error(t, err)
+	require.Error(t, must.Err(io.ReadAll(answer.Body)), "an answer that breaks off does not look whole")
+	require.Error(t, must.Err(net.Dial("tcp", strings.TrimPrefix(p.URL, "http://"))))
 	assert.Equal(t, model.Usage{InputTokens: 100, OutputTokens: 1}, p.End(), "it may be ended twice")
 }
 
@@ -374,8 +362,7 @@ func TestManyAtOnceAreAnsweredOneAfterTheOther(t *testing.T) {
 func TestWhichAddressesAModelMayHave(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"https://api.example.com", "http://10.0.0.1:8080/v1/", "https://gateway.example.com/a/b"} {
-		_, err := modelproxy.ParseBase(good)
-		assert.NoError(t, err, good)
+		assert.NoError(t, must.Err(modelproxy.ParseBase(good)), good)
 	}
 	for bad, want := range map[string]string{
 		"":                              "it is not the address of a server: want one such as https://gateway.example.com/v1",
@@ -386,9 +373,8 @@ func TestWhichAddressesAModelMayHave(t *testing.T) {
 		"https://x.test/v1?key=pass":    "it has more than a host and a path: leave out name, password, query and fragment, as in https://x.test/v1",
 		"https://u:passw0rd@x.test:x/a": "it is not a URL: want one such as https://gateway.example.com/v1",
 	} {
-		_, err := modelproxy.ParseBase(bad)
-		assert.EqualError(t, err, want, bad)
-		_, err = modelproxy.Start(modelproxy.Options{Provider: modelproxy.OpenAI, Base: bad})
+		assert.EqualError(t, must.Err(modelproxy.ParseBase(bad)), want, bad)
+		_, err := modelproxy.Start(modelproxy.Options{Provider: modelproxy.OpenAI, Base: bad})
 		if bad != "" {
 			assert.EqualError(t, err, "address of the model: "+want)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var Ctx = context.Background()
@@ -27,13 +28,7 @@ var Ctx = context.Background()
 const Fresh = "mergexo/issue-5"
 
 // Must takes what a call returns, and gives its value to a test that its error ends.
-func Must[T any](value T, err error) func(t testing.TB, said ...any) T {
-	return func(t testing.TB, said ...any) T {
-		t.Helper()
-		require.NoError(t, err, said...)
-		return value
-	}
-}
+func Must[T any](value T, err error) func(t testing.TB, said ...any) T { return must.Get(value, err) }
 
 // Err takes what a call returns, and gives its error alone.
 func Err[T any](_ T, err error) error { return err }
@@ -138,8 +133,7 @@ var Encoded = base64.StdEncoding.EncodeToString([]byte("x-access-token:" + Token
 // Recorder puts a git in front of the real one that notes argv and environment of every call, one file each.
 func Recorder(t *testing.T) (path, notes string) {
 	t.Helper()
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := must.Get(exec.LookPath("git"))(t)
 	dir, notes := t.TempDir(), t.TempDir()
 	script := `#!/bin/sh
 note=$(mktemp ` + notes + `/XXXXXX)
@@ -159,9 +153,7 @@ func Canary(t *testing.T) (command string, traces func() []string) {
 	text := "#!/bin/sh\n{ echo \"ran as $0 $*\"; env; tr '\\0' '\\n' </proc/$PPID/environ; } >> " + dir + "/trace.$$\ncat\n"
 	require.NoError(t, os.WriteFile(script, []byte(text), 0o755))
 	return script, func() []string {
-		files, err := filepath.Glob(dir + "/trace.*")
-		require.NoError(t, err)
-		return files
+		return must.Get(filepath.Glob(dir + "/trace.*"))(t)
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
@@ -277,7 +278,5 @@ func Write(t testing.TB, dir string, files map[string]string) {
 
 func Read(t testing.TB, parts ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(parts...))
-	require.NoError(t, err)
-	return string(text)
+	return string(must.Get(os.ReadFile(filepath.Join(parts...)))(t))
 }

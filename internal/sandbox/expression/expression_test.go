@@ -6,6 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var contexts = Object{"github": Object{
@@ -82,8 +84,7 @@ func TestTexts(t *testing.T) {
 		"${{ '}}' }}-${{ null }}-${{ true }}-${{ github.event }}":       "}}--true-Object",
 		"${{ vars.X }}": "<?>", "${{ 1.50 }}": "1.5", "${{ github.event.labels }}": "Array",
 	} {
-		got, err := Text(text, contexts)
-		require.NoError(t, err, text)
+		got := must.Get(Text(text, contexts))(t, text)
 		assert.Equal(t, want, got, text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -36,18 +37,15 @@ func (t *tester) end() {
 // post asks the stub as a program does.
 func post(t *testing.T, s *modelstub.Stub, path, key, body string) (int, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+path, strings.NewReader(body))
-	require.NoError(t, err)
+	req := must.Get(http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+path, strings.NewReader(body)))(t)
 	if path == "/v1/messages" {
 		req.Header.Set("X-Api-Key", key)
 	} else {
 		req.Header.Set("Authorization", "Bearer "+key)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	out, err := io.ReadAll(resp.Body)
-	require.NoError(t, err)
+	out := must.Get(io.ReadAll(resp.Body))(t)
 	return resp.StatusCode, string(out)
 }
 
@@ -136,8 +134,7 @@ func TestAnAnswerWithoutAStreamIsTheSame(t *testing.T) {
 	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(offers))
 	require.NoError(t, err)
 	req.Header.Set("X-Api-Key", modelstub.Key)
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
 	out, err := io.ReadAll(resp.Body)
 	require.ErrorIs(t, err, io.ErrUnexpectedEOF)

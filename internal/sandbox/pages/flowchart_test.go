@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // drawn is what a page makes of a comment.
@@ -31,8 +32,7 @@ func drawn(t *testing.T, body string) string {
 func TestWhatMergeXODrawsIsDrawn(t *testing.T) {
 	fence := regexp.MustCompile("(?s)```mermaid\n.*?```")
 	for name, path := range map[string]string{"roadmap": "roadmap/swept.md", "cars": "train/summary.md"} {
-		raw, err := os.ReadFile(filepath.Join("..", "..", "engine", "testdata", filepath.FromSlash(path)))
-		require.NoError(t, err)
+		raw := must.Get(os.ReadFile(filepath.Join("..", "..", "engine", "testdata", filepath.FromSlash(path))))(t)
 		golden.File(t, name+".svg", drawn(t, fence.FindString(string(raw)))+"\n")
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 	"github.com/mergexo/mergexo/internal/sandbox/pages"
 )
@@ -43,8 +44,7 @@ type shown struct {
 
 func newPages(t *testing.T, change ...func(*pages.Options)) *shown {
 	t.Helper()
-	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir(), Clock: func() time.Time { return noon }, Empty: true})
-	require.NoError(t, err)
+	s := must.Get(sandbox.New(sandbox.Options{StateDir: t.TempDir(), Clock: func() time.Time { return noon }, Empty: true}))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	s.SetOrigin(origin)
 	require.NoError(t, s.Seed(scene))
@@ -52,8 +52,7 @@ func newPages(t *testing.T, change ...func(*pages.Options)) *shown {
 	for _, f := range change {
 		f(&o)
 	}
-	h, err := pages.New(o)
-	require.NoError(t, err)
+	h := must.Get(pages.New(o))(t)
 	return &shown{t, h}
 }
 
@@ -123,8 +122,7 @@ func (s *shown) page(path string) string {
 
 func text(t *testing.T, r *http.Response) string {
 	t.Helper()
-	raw, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
+	raw := must.Get(io.ReadAll(r.Body))(t)
 	return string(raw)
 }
 

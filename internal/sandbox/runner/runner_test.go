@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 	"github.com/mergexo/mergexo/internal/sandbox/runner"
 )
@@ -33,10 +34,8 @@ func newYard(t *testing.T, script string) *yard {
 	t.Helper()
 	y := &yard{t: t, dir: t.TempDir()}
 	y.runs = runner.New(runner.Options{Program: []string{"sh", "-c", script}, Env: []string{"PATH=" + os.Getenv("PATH")}, Token: "sandbox-actions", Dir: y.dir, Patience: clocktest.Hang})
-	s, err := sandbox.New(sandbox.Options{StateDir: t.TempDir(), Deliver: y.runs.Hear})
-	require.NoError(t, err)
-	y.urls, err = s.Start("127.0.0.1:0")
-	require.NoError(t, err)
+	s := must.Get(sandbox.New(sandbox.Options{StateDir: t.TempDir(), Deliver: y.runs.Hear}))(t)
+	y.urls = must.Get(s.Start("127.0.0.1:0"))(t)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return y
 }
@@ -51,11 +50,9 @@ func (y *yard) ask(login, method, path, body string) string {
 		r.Header.Del("Authorization") // where logs are, it is refused
 		return nil
 	}}
-	resp, err := client.Do(req)
-	require.NoError(y.t, err)
+	resp := must.Get(client.Do(req))(y.t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	require.NoError(y.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(y.t)
 	require.Less(y.t, resp.StatusCode, 300, "%s", raw)
 	return string(raw)
 }
@@ -193,8 +190,7 @@ func TestAProgramThatCannotStartEndsTheRunner(t *testing.T) {
 
 // The workflow to copy and the demo start runs for the same events.
 func TestWhatIsHeardIsWhatTheWorkflowHears(t *testing.T) {
-	raw, err := os.ReadFile("../../../.github/workflows/mergexo.yml")
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile("../../../.github/workflows/mergexo.yml"))(t)
 	var file struct {
 		On map[string]yaml.Node
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
@@ -47,8 +48,7 @@ func TestABodyMayBeCompressed(t *testing.T) {
 	call := []byte("0014command=ls-refs\n0000")
 	var small bytes.Buffer
 	z := gzip.NewWriter(&small)
-	_, err := z.Write(call)
-	require.NoError(t, err)
+	require.NoError(t, must.Err(z.Write(call)))
 	require.NoError(t, z.Close())
 	for encoding, body := range map[string][]byte{"": call, "gzip": small.Bytes()} {
 		got := ask(t, "POST", "/x/git-upload-pack", smarthttp.UploadPack, "application/x-git-upload-pack-request", "version=2", body, encoding)

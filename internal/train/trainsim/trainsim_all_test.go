@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train/trainsim"
 )
 
@@ -63,8 +64,7 @@ func TestTheManualShowsTheDay(t *testing.T) {
 		f := meanOf(p, lived)
 		fmt.Fprintf(&rows, "| %s | %.1f | %.0f | %.0f | %.1f |\n", p.Name, f.PerHour, f.Median, f.P95, f.CI)
 	}
-	raw, err := os.ReadFile(page)
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(page))(t)
 	table := regexp.MustCompile(`(?m)(^\| \| landed per hour .*\n.*\n)((?:\|.*\n)+)`)
 	shown := table.FindStringSubmatch(string(raw))
 	require.NotNil(t, shown)
