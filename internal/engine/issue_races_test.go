@@ -16,14 +16,7 @@ import (
 // beforeWriting lets something happen when the next run has read all that it needs and is about to write.
 func (w *world) beforeWriting(do func()) {
 	w.gate.revive()
-	done := false
-	w.gate.at = func(int, *http.Request) fate {
-		if !done {
-			done = true
-			do()
-		}
-		return passes
-	}
+	w.before(always, do)
 }
 
 // diesPushing kills the next run when it pushes, once ready says so.

@@ -63,19 +63,11 @@ func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
 	t.Parallel()
 	for _, n := range writes(1, 7, 2, 5) {
 		w, ev := labelled(t, smallJob)
-		again := true
-		w.gate.after = func(i int) {
-			if i == n && again {
-				again = false
-				rep := w.handle(ev) // GitHub does not know of the first run yet that it is over
-				assert.Contains(t, []model.Result{model.ResultRetry, model.ResultNothing}, rep.Result, rep.Reason)
-			}
-		}
-		first := w.engine()
-		rep, err := first.Handle(t.Context(), ev)
-		require.NoError(t, err)
-		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.False(t, again)
+		w.afterWrite(n, func() {
+			rep := w.handle(ev) // GitHub does not know of the first run yet that it is over
+			assert.Contains(t, []model.Result{model.ResultRetry, model.ResultNothing}, rep.Result, rep.Reason)
+		})
+		w.done(w.by(w.engine(), ev))
 		assert.Len(t, w.pulls(), 1)
 		assert.Len(t, w.branches(), 1)
 		assert.Len(t, w.comments(), 1)

@@ -1,9 +1,7 @@
 package engine_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -205,17 +203,9 @@ func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
 
 // pushesTo has something happen just before git pushes to a branch for the first time.
 func (w *world) pushesTo(branch string, do func()) {
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			body, _ := io.ReadAll(r.Body)
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			if do != nil && bytes.Contains(body, []byte("refs/heads/"+branch+"\x00")) {
-				do()
-				do = nil
-			}
-		}
-		return passes
-	}
+	w.before(func(r *http.Request) bool {
+		return isPush(r) && strings.Contains(readAll(r), "refs/heads/"+branch+"\x00")
+	}, do)
 }
 
 // The same aboard: it ends the request of that pull request at once, and no other one waits for it.

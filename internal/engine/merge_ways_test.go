@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -137,12 +136,10 @@ func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
 // beforeGitPush lets something happen before the n-th push of MergeXO.
 func (w *world) beforeGitPush(n int, do func()) {
 	seen := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if seen++; seen == n {
-				do()
-			}
+	w.before(func(r *http.Request) bool {
+		if isPush(r) {
+			seen++
 		}
-		return passes
-	}
+		return isPush(r) && seen == n
+	}, do)
 }

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -104,7 +103,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 	w.takes(1, false)
 	var pushes []int
 	w.gate.at = func(n int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+		if isPush(r) {
 			pushes = append(pushes, n)
 		}
 		return passes
@@ -185,12 +184,7 @@ func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
 				w, ev := twoComments(t)
 				w.takes(1, false)
-				w.gate.at = func(i int, r *http.Request) fate {
-					if i == n && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-						return how
-					}
-					return passes
-				}
+				w.gate.only(n, how)
 				for range 3 { // what cannot be told is left to the next run
 					if w.handle(ev).Result == model.ResultNothing {
 						break

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -193,16 +192,11 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 			}
 			one, other := w.prepared(ev), w.prepared(ev)
 			w.gate.revive()
-			w.gate.after = func(n int) {
-				if n == 1 { // the claim is there
-					w.gate.after = nil
-					e := w.engine()
-					e.Phase, e.Bundle = thread.ApplyPhase, other
-					rep, err := e.Handle(context.Background(), ev)
-					assert.NoError(t, err)
-					assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-				}
-			}
+			w.afterWrite(1, func() { // the claim is there
+				e := w.engine()
+				e.Phase, e.Bundle = thread.ApplyPhase, other
+				w.gives(model.ResultRetry, w.by(e, ev))
+			})
 			w.done(w.phase(thread.ApplyPhase, ev, one))
 			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, other).Result)
 			assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))

@@ -143,11 +143,7 @@ func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 	w := newExternal(t, "evaluate = "+hangs)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `timeout = "1m"`, "timeout = \"1m\"\nrun_timeout = \"30s\"", 1))
 	w.letIn("carol")
-	w.gate.after = func(n int) {
-		if n == 1 { // this one begins late, and does not count
-			w.clock.Advance(20 * time.Second)
-		}
-	}
+	w.afterWrite(1, func() { w.clock.Advance(20 * time.Second) }) // this one begins late, and does not count
 	w.passing(10*time.Second, "evaluating")
 	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
 	require.NoError(t, err)

@@ -96,12 +96,10 @@ func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
 		})
 		<-claimed
 	})
-	w.gate.after = func(n int) {
-		if n == 3 {
-			close(claimed)
-			<-withdrawn
-		}
-	}
+	w.afterWrite(3, func() {
+		close(claimed)
+		<-withdrawn
+	})
 	rep, err := first.Handle(context.Background(), ev)
 	close(withdrawn)
 	ended.Wait()
@@ -198,11 +196,7 @@ func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
 	require.Len(t, saved, 1)
 	w.agent = "answer"
 	w.gate.revive()
-	w.gate.after = func(n int) {
-		if n == 2 { // the claim before is gone
-			w.write("bob", "agent/greet", "bob.txt", "bob\n")
-		}
-	}
+	w.afterWrite(2, func() { w.write("bob", "agent/greet", "bob.txt", "bob\n") }) // the claim before is gone
 	w.gives(model.ResultRetry, w.handle(ev))
 	assert.Contains(t, w.saidOnce("turn", "failed"), saved[0])
 	w.gate.revive()
@@ -382,14 +376,11 @@ func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
 
 func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
 	w, ev := twoComments(t)
-	start, entered := w.tip(), false
-	w.gate.after = func(i int) {
-		if i == writeClaim && !entered {
-			entered = true
-			w.unblock(start)
-			w.later(time.Minute)
-		}
-	}
+	start := w.tip()
+	w.afterWrite(writeClaim, func() {
+		w.unblock(start)
+		w.later(time.Minute)
+	})
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.gate.revive()
 	w.later(time.Minute)
