@@ -66,8 +66,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 		"commits+dirty+fail": {"turn", "", model.ResultFailed, []string{"Agent's one", "Agent's two", "Checkpoint of work on pull request 1"}},
 		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.agent = how
+		w := newWorld(t).whoseAgent(how)
 		before := w.tip()
 		ev := w.remark("alice", "Answer me.")
 		rep := w.handle(ev)
@@ -90,8 +89,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 }
 
 func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "workflow+fail"
+	w := newWorld(t).whoseAgent("workflow+fail")
 	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	assert.Empty(t, w.checkpoints())
 	paste := regexp.MustCompile("To look at it: `(git fetch .*)`").FindStringSubmatch(w.marked("turn", "failed")[0]["body"].(string))
@@ -105,8 +103,7 @@ func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
 }
 
 func TestARewrittenHistoryIsKeptAside(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "amend+fail"
+	w := newWorld(t).whoseAgent("amend+fail")
 	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	require.Len(t, w.checkpoints(), 1)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], w.linkOf(w.checkpoints()[0]))
@@ -114,8 +111,7 @@ func TestARewrittenHistoryIsKeptAside(t *testing.T) {
 }
 
 func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "commits+dirty+hangs"
+	w, ev := commented(t, "commits+dirty+hangs")
 	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
 	branch, subjects := w.kept()
 	assert.Len(t, subjects, 3)

@@ -14,8 +14,7 @@ import (
 // overdrawn is an issue whose first attempt failed and used the day's budget up, with the event that it waits since.
 func overdrawn(t *testing.T) (*world, model.Event) {
 	t.Helper()
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
-	w.agent = "exit"
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
 	ev := w.label("alice", smallJob)
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	w.agent = "job"
@@ -53,8 +52,7 @@ func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
 	t.Parallel()
 	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
 		t.Run(setting, func(t *testing.T) {
-			w := newIssue(t, "", "[feedback]\n"+setting)
-			w.agent = "meanwhile+costs+told"
+			w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
 			ev := w.label("alice", smallJob)
 			w.later(time.Minute)
 			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})

@@ -12,8 +12,7 @@ import (
 // stuckIssue is an issue whose agent has asked a question, with a checkpoint on its branch.
 func stuckIssue(t *testing.T, more ...string) (w *world, checkpoint string) {
 	t.Helper()
-	w = newIssue(t, more...)
-	w.agent = "ask"
+	w = newIssue(t, more...).whoseAgent("ask")
 	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", smallJob)).BlockedReason)
 	return w, w.branches()[branch]
 }

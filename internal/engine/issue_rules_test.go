@@ -119,8 +119,7 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 
-	w = newIssue(t)
-	w.agent = "ask"
+	w = newIssue(t).whoseAgent("ask")
 	w.handle(w.label("alice", smallJob))
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.agent = "told"
@@ -165,8 +164,7 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 			return deed{"octo", "PUT", "/_sandbox/issues", `{"repository": "octo/widgets", "number": 2, "state": "deleted"}`}
 		}, model.ResultFailed, ""},
 	}, func(t *testing.T, name string, c row) {
-		w, ev := labelled(t, smallJob)
-		w.agent = "meanwhile+job"
+		w, ev := labelled(t, smallJob, "meanwhile+job")
 		w.meanwhile(c.deed(w))
 		rep := w.handle(ev)
 		assert.Equal(t, c.want, rep.Result, rep.Reason)
@@ -254,8 +252,7 @@ func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
 	t.Parallel()
 	for name, run := range jobs {
 		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "record+job"
+			w := newIssue(t).whoseAgent("record+job")
 			w.done(run(w, w.label("alice", design)))
 			pull := w.pulls()[0]
 			assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))

@@ -114,8 +114,7 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 }
 
 func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "workflow+fail"
+	w, ev := commented(t, "workflow+fail")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "The next attempt starts without it")
 	w.agent = "sees+answer"
@@ -125,8 +124,7 @@ func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
 }
 
 func TestAFlowThatIsNotTheSameBeginsAfresh(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "dirty+stuck"
+	w := newIssue(t).whoseAgent("dirty+stuck")
 	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
 	w.unlabel("alice", design)
 	w.agent = "sees+job"
@@ -172,6 +170,7 @@ func (w *world) waitingFor() []model.Need {
 
 func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 	t.Parallel()
+	turn := func(t *testing.T) (*world, model.Event) { return commented(t) }
 	for name, c := range map[string]struct {
 		build func(t *testing.T) (*world, model.Event)
 		again func(w *world) model.Event
@@ -179,8 +178,8 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 		how   string
 		ends  model.Result
 	}{
-		"a turn that asks":  {commented, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
-		"a turn that fails": {commented, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
+		"a turn that asks":  {turn, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
+		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
 		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 	} {

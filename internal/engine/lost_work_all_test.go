@@ -56,8 +56,7 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 }
 
 func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "commits+insist"
+	w := newWorld(t).whoseAgent("commits+insist")
 	w.meanwhile(w.outage("GET", "info/refs", 0, 1))
 	ev := w.remark("alice", "Answer me.")
 	w.gives(model.ResultRetry, w.handle(ev))
@@ -88,8 +87,7 @@ func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
 }
 
 func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "commits+stuck"
+	w := newWorld(t).whoseAgent("commits+stuck")
 	w.handle(w.delivery("pull_request"))
 	pr := w.marked("pr", "")[0]
 	ev := w.remark("alice", "Answer me.")

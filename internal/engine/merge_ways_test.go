@@ -120,8 +120,7 @@ func TestMergeFromTheOperationsIssue(t *testing.T) {
 
 // A request that waits is found however much was said since.
 func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.agent = "talk"
+	w := newWorld(t, "", "[merge]\ntests = \"none\"").whoseAgent("talk")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 	for round := range 2 {

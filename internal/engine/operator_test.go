@@ -286,8 +286,7 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 }
 
 func TestRetryForgivesFailedAttempts(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "exit"
+	w := newWorld(t).whoseAgent("exit")
 	w.review("alice", "Answer me.")
 	for range 2 {
 		w.handle(w.delivery("pull_request_review_comment"))
@@ -444,8 +443,7 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 
 // What an edit adds is no command, and what stood there before is answered all the same.
 func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
+	w := newWorld(t).whoseAgent("echo")
 	id := w.talk("alice", "Do A.")
 	w.later(72 * time.Hour)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})

@@ -196,8 +196,7 @@ func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 }
 
 func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "stuck"
+	w, ev := commented(t, "stuck")
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.beforeWriting(func() { // the first reset is about to write
 		w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
@@ -278,8 +277,7 @@ func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 }
 
 func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
+	w := newWorld(t).whoseAgent("echo")
 	ev := w.say("carol", "Do not run /mergexo merge")
 	for range 2 {
 		w.handle(ev)

@@ -13,8 +13,7 @@ import (
 // newReviewed is an issue whose work is reviewed before its pull request is opened.
 func newReviewed(t *testing.T, rounds ...[]model.Finding) (*world, model.Event) {
 	t.Helper()
-	w := newIssue(t, "", "[review]\non = [\"small_job\"]\nrounds = 2")
-	w.agent = "job+heeds+reviews"
+	w := newIssue(t, "", "[review]\non = [\"small_job\"]\nrounds = 2").whoseAgent("job+heeds+reviews")
 	w.finds(rounds...)
 	return w, w.label("alice", smallJob)
 }
@@ -77,8 +76,7 @@ func TestOtherWorkIsNotReviewed(t *testing.T) {
 }
 
 func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {
-	w := newIssue(t, "", "[review]\non = [\"small_job\"]")
-	w.agent = "ask"
+	w := newIssue(t, "", "[review]\non = [\"small_job\"]").whoseAgent("ask")
 	w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
 	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha")
 	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": tip})

@@ -144,8 +144,7 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 }
 
 func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "hangs"
+	w := newWorld(t).whoseAgent("hangs")
 	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
@@ -241,8 +240,7 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the turn", "the review"} {
 		t.Run(first, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = "works+reviews"
+			w := newWorld(t).whoseAgent("works+reviews")
 			w.finds(threeFindings())
 			w.review("alice", "Answer me.")
 			if first == "the turn" { // the last job answers the command

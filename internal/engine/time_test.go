@@ -48,8 +48,7 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 		"in the middle of the agent's work": {"commits+dirty+hangs", "", atWork},
 		"in the middle of the tests":        {"commits", hangingTests, "tests are running"},
 	}, func(t *testing.T, _ string, c struct{ agent, tests, word string }) {
-		w := newWorld(t, c.tests, `run_timeout = "30s"`)
-		w.agent = c.agent
+		w := newWorld(t, c.tests, `run_timeout = "30s"`).whoseAgent(c.agent)
 		w.passing(30*time.Second, c.word)
 		ev := w.remark("alice", "Answer me.")
 		w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
@@ -65,8 +64,7 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 }
 
 func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
-	w := newIssue(t, "", `run_timeout = "30s"`)
-	w.agent = "quiet+hangs"
+	w := newIssue(t, "", `run_timeout = "30s"`).whoseAgent("quiet+hangs")
 	w.passing(30*time.Second, atWork)
 	w.blocked(model.ReasonTimeout, w.handle(w.label("alice", smallJob)))
 	assert.Contains(t, w.lastSaid(), "run_timeout")

@@ -51,8 +51,7 @@ func TestOldFeedbackIsNotAnsweredAgainWhereItsReceiptWasNotRead(t *testing.T) {
 }
 
 func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	ev := w.remark("alice", "One.")
 	w.beforeWrite(writeClaim, func() { // the first run has read one comment; the second reads two, and is faster
 		w.review("bob", "Two.")
@@ -179,8 +178,7 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 		}
 	})
 	t.Run("what tests leave is nobody's work", func(t *testing.T) {
-		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`)
-		w.agent = "answer+repair"
+		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`).whoseAgent("answer+repair")
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 		w.lacks(w.head, "coverage.out")
 		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "left changes")
@@ -189,8 +187,7 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 
 // TestWhatEarlierAttemptsLeftOutlivesAPush: the claim that took their place is all that names it.
 func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "line+fail"
+	w, ev := commented(t, "line+fail")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	saved := w.checkpoints()
 	require.Len(t, saved, 1)
@@ -206,15 +203,13 @@ func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
 }
 
 func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "detach+talk"
+	w := newWorld(t).whoseAgent("detach+talk")
 	w.ended(model.ResultFailed, "left HEAD at", w.handle(w.remark("alice", "Answer me.")))
 	assert.Empty(t, w.replies())
 }
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "many+answer"
+	w, ev := commented(t, "many+answer")
 	w.diesAfterWrite(writePlan)
 	w.dies(ev)
 	w.done(w.handle(ev))
@@ -283,8 +278,7 @@ func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
 }
 
 func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	id := w.review("alice", "Old.")
 	w.handle(w.delivery("pull_request_review_comment"))
 	for i := range 55 {
@@ -361,8 +355,7 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 }
 
 func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	w.review("alice", "Answer me.")
 	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 	w.handle(w.delivery("pull_request_review_comment"))
