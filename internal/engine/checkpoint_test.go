@@ -109,17 +109,3 @@ func TestARewrittenHistoryIsKeptAside(t *testing.T) {
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], w.linkOf(w.checkpoints()[0]))
 	assert.Equal(t, []string{"Write greeting.txt"}, w.commits(), "and not on the branch")
 }
-
-func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
-	w, ev := commented(t, "commits+dirty+hangs")
-	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
-	branch, subjects := w.kept()
-	assert.Len(t, subjects, 3)
-	claim := w.marked("turn", "started")
-	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], w.linkOf(branch))
-
-	w.agent = "answer"
-	require.Equal(t, model.ResultDone, w.handle(ev).Result, "the claim was given up: nobody has to wait for GitHub to say that the run is over")
-	w.settled(1, 1, 4)
-}

@@ -64,38 +64,3 @@ func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
 		})
 	}
 }
-
-// What happens at a moment of its own ends no wait of another kind.
-func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
-	w, ev := overdrawn(t)
-	w.later(12 * time.Hour)
-	w.agent = "ask"
-	require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
-	w.later(48 * time.Hour)
-	assert.Contains(t, w.handle(ev).Reason, "issue 2 waits for a person (agent_blocked)")
-	w.sweep()
-	assert.Empty(t, w.pulls())
-	assert.Equal(t, 2, w.calls())
-}
-
-func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {
-	w, ev := agreed(t, "pair", "", "[feedback]\nturns_per_day = 1")
-	w.agent = "exit"
-	w.handle(ev)
-	w.sweep()
-	assert.Equal(t, []string{"one"}, w.running())
-	assert.Empty(t, w.openPulls())
-	w.agent = "pair"
-	w.sweep()
-	assert.Empty(t, w.openPulls(), "the budget of its issue is used up")
-	w.later(24 * time.Hour)
-	w.sweep()
-	require.Len(t, w.openPulls(), 1, w.logged.String())
-	w.merged(w.openPulls()[0])
-	w.sweep()
-	w.sweep()
-	require.Len(t, w.openPulls(), 1, "the next item")
-	w.merged(w.openPulls()[0])
-	w.sweep()
-	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
-}

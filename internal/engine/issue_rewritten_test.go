@@ -47,12 +47,3 @@ func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
 	assert.Contains(t, w.lastSaid(), "that branch was deleted")
 	assert.Contains(t, w.lastSaid(), old)
 }
-
-func TestACheckpointThatAPersonWentOnFromIsStillKept(t *testing.T) {
-	w, old := stuckIssue(t)
-	w.write("bob", branch, "bob.txt", "bob\n")
-	w.agent = "stuck"
-	w.gives(model.ResultBlocked, w.handle(w.say("bob", "Formal")))
-	assert.Contains(t, w.lastSaid(), "The work so far is kept on branch [`"+branch+"`]")
-	assert.NotContains(t, w.lastSaid(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
-}

@@ -119,16 +119,6 @@ func TestStops(t *testing.T) {
 	}
 }
 
-func TestABugFixGetsItsTestInAnotherRound(t *testing.T) {
-	w := newIssue(t, `test_file_regex = ["_test"]`).whoseAgent("record+job+tested")
-	w.done(w.handle(w.label("alice", bugfix)))
-	assert.Equal(t, "agent/bugfix/2-greet-in-french", w.pulls()[0].at("head", "ref"))
-	asked := w.requests()
-	require.Len(t, asked, 2)
-	assert.Equal(t, model.AskRepair, asked[1].Kind)
-	assert.Nil(t, asked[1].PullRequest)
-}
-
 func TestAnAgentThatFailsOnAnIssueIsTriedThreeTimes(t *testing.T) {
 	w, ev := labelled(t, smallJob, "quiet+fail")
 	for i := 1; i <= 2; i++ {

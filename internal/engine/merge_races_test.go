@@ -147,22 +147,6 @@ func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 }
 
-// A pause that an operator was told of holds, though the tests have run already.
-func TestMergeThatIsPausedWhileItsTestsRun(t *testing.T) {
-	w := newMerge(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	before := w.at("main")
-	paused := false
-	w.beforeEdit(func() { // the record, after the tests
-		paused = true
-		w.beside(w.say("carol", "/mergexo pause"))
-	})
-	w.command("carol", "/mergexo merge")
-	require.True(t, paused)
-	assert.Equal(t, before, w.at("main"))
-	assert.NotEqual(t, "merged", w.badge())
-}
-
 // A command that two processes answer in one moment is obeyed once, also where the first one is through with it by then.
 func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")

@@ -56,34 +56,6 @@ func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
 	w.requested("done", "/commit/"+landed)
 }
 
-// The default branch can be the head of a pull request, of a release for example. Nobody wants it rewritten.
-func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
-	w := newMerge(t)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-	w.write("octo", "release", "release.txt", "one\n")
-	w.write("octo", "main", "more.txt", "more\n")
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Release", "body": "", "head": "main", "base": "release"})["number"].(float64))
-	w.head = "main"
-	w.approve("alice")
-	before := w.at("main")
-	w.lands("/mergexo merge")
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, before, w.bare("rev-parse", "release^2"))
-}
-
-// A branch that another pull request stands on is not moved under it.
-func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
-	w := newMerge(t)
-	head := w.tip()
-	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{head}})["sha"]
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
-	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.lands("/mergexo merge")
-	assert.Equal(t, head, w.at(w.head), "it is there, where it was")
-	assert.Equal(t, head, w.bare("rev-parse", "main^2"))
-}
-
 // squashed is what a squash says that lands at the first try, or at the second since the base moved.
 func squashed(t *testing.T, moves bool) string {
 	t.Helper()

@@ -441,19 +441,6 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	w.quiet()
 }
 
-// What an edit adds is no command, and what stood there before is answered all the same.
-func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
-	w := newWorld(t).whoseAgent("echo")
-	id := w.talk("alice", "Do A.")
-	w.later(72 * time.Hour)
-	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
-	w.sweep()
-	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Do B.")
-	assert.Empty(t, w.answers())
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-	w.rests()
-}
-
 // rewrittenEarly is a pull request that was tracked and then rewritten, with a comment that ran into the block.
 func rewrittenEarly(t *testing.T) (w *world, head string) {
 	w = newWorld(t)

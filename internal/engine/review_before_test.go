@@ -52,13 +52,6 @@ func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
 	}
 }
 
-func TestAReviewerThatFailsHoldsNoWorkUp(t *testing.T) {
-	w, ev := newReviewed(t, []model.Finding{found("../x", 1, model.Must, "x")})
-	w.done(w.handle(ev))
-	require.Len(t, w.pulls(), 1)
-	assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed")
-}
-
 func TestAReviewerCannotAddToTheWork(t *testing.T) {
 	w, ev := newReviewed(t, nil)
 	w.agent = "job+heeds+reviews+meddles"

@@ -388,13 +388,6 @@ func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
 	assert.Empty(t, w.marked("turn", "started"))
 }
 
-func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
-	w := newWorld(t).whoseAgent("talk+dirty")
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-	w.settled(1, 1, 0)
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "without a commit message")
-}
-
 func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
 	w, ev := commented(t, "hang")
 	e := w.engine()

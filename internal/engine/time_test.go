@@ -63,14 +63,6 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 	})
 }
 
-func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
-	w := newIssue(t, "", `run_timeout = "30s"`).whoseAgent("quiet+hangs")
-	w.passing(30*time.Second, atWork)
-	w.blocked(model.ReasonTimeout, w.handle(w.label("alice", smallJob)))
-	assert.Contains(t, w.lastSaid(), "run_timeout")
-	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
-}
-
 func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
 	w := newWorld(t, "", `run_timeout = "2m"`)
 	ev := w.remark("alice", "Answer me.")

@@ -30,21 +30,6 @@ func (w *world) landed(numbers []int, name string) (order []int) {
 	return out
 }
 
-// Who was approved first boards first, though somebody asked for the other one before.
-func TestTheFirstApprovedBoardsFirst(t *testing.T) {
-	w := newTrain(t, "speculate = 1", "batch = 1")
-	numbers := w.ready("car", "one\n", "two\n", "three\n")
-	w.number, w.head = numbers[1], "agent/car1"
-	w.write("octo", w.head, "car1.txt", "two, which alice has not seen\n")
-	w.passed("ci")
-	w.aboard(numbers, "")
-	w.number = numbers[1]
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
-	w.arrives("merged merged merged", numbers...)
-	assert.Equal(t, []int{numbers[0], numbers[2], numbers[1]}, w.landed(numbers, "car"))
-}
-
 // What a pull request depends on lands before it, or with it: in one car, however late it was asked for.
 func TestADependencyOrdersAndGroups(t *testing.T) {
 	w := newTrain(t, "speculate = 1")

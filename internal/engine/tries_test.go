@@ -127,15 +127,6 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 	assert.NotContains(t, w.receipt(), link)
 }
 
-func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
-	w, ev := commented(t, "hangs")
-	w.cancels(ev)
-	assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
-	w.agent = "answer"
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(1, 1, 1)
-}
-
 func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	w, ev := labelled(t, smallJob, "quiet+fail")
 	for range 2 {

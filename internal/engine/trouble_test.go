@@ -252,19 +252,6 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 	}
 }
 
-func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
-	w, ev := twoComments(t)
-	w.diesAfterWrite(writePlan)
-	w.dies(ev)
-	head := w.rewritten()
-	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-	w.unblock(head)
-	w.done(w.handle(ev))
-	assert.Len(t, w.replies(), 2)
-	assert.Empty(t, w.marked("turn", "planned"))
-	assert.Equal(t, head, w.list("octo", w.pull("/commits"))[0]["sha"])
-}
-
 func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
 	w, ev := twoComments(t)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo"}})
