@@ -31,15 +31,6 @@ func (w *world) answeredBy(how string) model.Report {
 	return w.handle(w.say("bob", "Formal."))
 }
 
-func TestATurnThatAskedGoesOnFromItsWork(t *testing.T) {
-	w, checkpoint := askedAbout(t, "commits+dirty")
-	before := w.branches()[checkpoint]
-	require.Equal(t, model.ResultDone, w.answeredBy("record+answer").Result)
-	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Checkpoint of work on pull request 1", "Answer, in words of call 2"}, subjectsOf(w.commits()))
-	assert.Equal(t, before, w.bare("rev-parse", w.head+"~1"), "the very commits")
-	assert.Contains(t, w.requests()[0].Prompt, "The branch holds the work of an earlier, unfinished attempt")
-}
-
 func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
 	type row struct {
 		commits int

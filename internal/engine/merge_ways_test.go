@@ -35,14 +35,6 @@ func (w *world) theirs() string {
 	return w.api("mallory", "GET", "/api/v3/repos/mallory/widgets/git/ref/heads/feature", nil).at("object", "sha").(string)
 }
 
-func TestMergeOfAForkShowsAsMergedAndLeavesTheForkAlone(t *testing.T) {
-	w := newFork(t)
-	head := w.theirs()
-	w.lands("/mergexo merge")
-	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
-	assert.Equal(t, head, w.theirs())
-}
-
 // GitHub cannot show it as merged: it is closed with a link to what landed.
 func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
 	w := newFork(t)

@@ -47,21 +47,6 @@ func answeredTurn(t *testing.T, more ...string) *world {
 	})
 }
 
-func TestAReleaseLastsFromCommandToCommand(t *testing.T) {
-	w := answeredTurn(t)
-	release := w.say("carol", "/mergexo release")
-	w.talk("alice", "Between people.") // before the run of the release has begun
-	w.handle(release)
-	adopt := w.say("carol", "/mergexo adopt")
-	w.talk("carol", "Please fix X.") // before the run of the adopt has begun
-	fix := w.delivery("issue_comment")
-	w.handle(adopt)
-	w.handle(fix)
-	assert.Equal(t, 2, w.calls())
-	done := w.marked("turn", "done")
-	assert.Contains(t, done[len(done)-1]["body"], "**Answered 1 comment**")
-}
-
 func TestAReleaseIsRememberedInALongConversation(t *testing.T) {
 	w := answeredTurn(t)
 	w.orders("carol", "/mergexo release")

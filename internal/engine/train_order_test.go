@@ -48,19 +48,3 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 	assert.Equal(t, []int{numbers[1], numbers[0], numbers[2]}, w.landed(numbers, "car"))
 }
-
-// What is tested on a car that lands is not tested again: as many runs of CI as there are cars.
-func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
-	w, numbers := boarded(t, nil, "one\n", "two\n", "three\n")
-	was := w.trains()
-	require.Len(t, was, 3)
-	before := w.at("main")
-	for _, car := range []string{"3", "2"} { // the later ones first
-		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
-		assert.Equal(t, before, w.at("main"), "what is before it has not landed")
-	}
-	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
-	assert.Equal(t, was["mergexo/train/main/3"], w.at("main"), w.logged.String())
-	assert.Zero(t, w.wholeTrain(), "nothing is left to test")
-	assert.Equal(t, "merged merged merged", w.badges(numbers...))
-}
