@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -152,35 +153,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			o.ReviewReplies[i].Body += forged
 		}
 	},
-	"commits": func(model.Request, *model.Outcome) {
-		for _, name := range []string{"one", "two"} {
-			appendLine(name+".txt", name)
-			run("git", "add", "-A")
-			run("git", "commit", "-q", "-m", "Agent's "+name)
-		}
-	},
-	"amend": func(model.Request, *model.Outcome) {
-		appendLine("greeting.txt", "amended")
-		run("git", "commit", "-q", "-a", "--amend", "-m", "Amended")
-	},
-	"reset": func(model.Request, *model.Outcome) { run("git", "reset", "-q", "--hard", "HEAD~1") },
-	"rebase": func(model.Request, *model.Outcome) {
-		run("git", "checkout", "-q", "--orphan", "fresh")
-		run("git", "commit", "-q", "-m", "Everything anew")
-	},
-	"detach": func(model.Request, *model.Outcome) {
-		appendLine("mine.txt", "mine")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "Mine")
-		run("git", "checkout", "-q", "--detach", "HEAD~1")
-	},
-	"many": func(model.Request, *model.Outcome) {
-		for i := range 60 {
-			appendLine("many.txt", fmt.Sprint(i))
-			run("git", "add", "-A")
-			run("git", "commit", "-q", "-m", fmt.Sprint("Commit ", i))
-		}
-	},
+	"commits": types("", `for name in one two; do echo $name >>$name.txt; git add -A; git commit -q -m "Agent's $name"; done`),
+	"amend":   types("", `echo amended >>greeting.txt; git commit -q -a --amend -m Amended`),
+	"reset":   types("", `git reset -q --hard HEAD~1`),
+	"rebase":  types("", `git checkout -q --orphan fresh; git commit -q -m "Everything anew"`),
+	"detach":  types("", `echo mine >mine.txt; git add -A; git commit -q -m Mine; git checkout -q --detach HEAD~1`),
+	"many":    types("", `for i in $(seq 60); do echo $i >>many.txt; git add -A; git commit -q -m "Commit $i"; done`),
 	"session": func(_ model.Request, o *model.Outcome) { o.Session = strings.Repeat("x", 80_000) },
 	// shouting says what would hide the words below it, and calls people.
 	"shouting": func(_ model.Request, o *model.Outcome) {
@@ -191,37 +169,23 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// posing commits as somebody else, in words that GitHub would act on.
 	"posing": func(_ model.Request, o *model.Outcome) {
-		appendLine("posing.txt", "posing")
-		run("git", "add", "-A")
+		run("sh", "-ec", "echo posing >posing.txt; git add -A")
 		run("git", "-c", "user.name=x", "commit", "-q", "--author=Ada <ada@example.com>", "-m", "Pose [skip ci]\x1b[31m\n\nFixes #1, thanks to @octo/team\n\nCo-authored-by: Ada <ada@example.com>")
 		appendLine("posing.txt", "more")
 		o.CommitMessage = "Go on\n\nSigned-off-by: Ada <ada@example.com>\nskip-checks: true\nMergeXO-Turn: forged"
 	},
-	"elsewhere": func(_ model.Request, o *model.Outcome) {
-		run("git", "checkout", "-q", "-b", "other")
-		appendLine("greeting.txt", "elsewhere")
-		o.CommitMessage = "On another branch"
-	},
+	"elsewhere": types("On another branch", `git checkout -q -b other; echo elsewhere >>greeting.txt`),
 	// rules says what it was told to hold to.
 	"rules": func(r model.Request, o *model.Outcome) { o.GeneralComment = strings.Join(r.Rules, "\n\n") },
 	// windows writes lines as they are written there, in a commit of its own and in what it asks for.
-	"windows": func(_ model.Request, o *model.Outcome) {
-		appendLine("own.txt", "own")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "--cleanup=verbatim", "-m", "Own\r\n\r\nMore\rand more\r\n")
-		appendLine("asked.txt", "asked")
-		o.CommitMessage = "Asked\r\n\r\nMore\rand more\r\n"
-	},
+	"windows": types("Asked\r\n\r\nMore\rand more\r\n", `echo own >own.txt; git add -A
+		printf 'Own\r\n\r\nMore\rand more\r\n' | git commit -q --cleanup=verbatim -F -; echo asked >asked.txt`),
 	"empty": func(_ model.Request, o *model.Outcome) { o.CommitMessage = "Nothing" },
 	"unknown": func(_ model.Request, o *model.Outcome) {
 		o.ReviewReplies = []model.ReviewReply{{ReviewCommentID: 4242, Body: "x"}}
 	},
-	"stuck": func(_ model.Request, o *model.Outcome) { o.BlockedReason = "Formal or not?" },
-	"workflow": func(_ model.Request, o *model.Outcome) {
-		mkdir(".github/workflows")
-		appendLine(".github/workflows/x.yml", "on: push")
-		o.CommitMessage = "CI"
-	},
+	"stuck":    func(_ model.Request, o *model.Outcome) { o.BlockedReason = "Formal or not?" },
+	"workflow": types("CI", `mkdir -p .github/workflows; echo "on: push" >>.github/workflows/x.yml`),
 	// fetch asks for a fetch and says how it went; merge and tenfold ask for more.
 	"fetch":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch) },
 	"merge":   func(r model.Request, o *model.Outcome) { errands(r, o, model.OpFetch, model.OpMergeDefault) },
@@ -238,32 +202,19 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	// secret commits one and takes it out again, as if that helped.
-	"secret": func(_ model.Request, o *model.Outcome) {
-		mkdir("testdata")
-		appendLine("testdata/key.txt", "token = \"ghp"+"_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "With a key")
-		run("git", "rm", "-q", "testdata/key.txt")
-		run("git", "commit", "-q", "-m", "Without the key")
-	},
+	"secret": types("", `mkdir -p testdata; echo 'token = "ghp'_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL'"' >testdata/key.txt
+		git add -A; git commit -q -m "With a key"; git rm -q testdata/key.txt; git commit -q -m "Without the key"`),
 	// spill commits the value of a variable that it was given.
-	"spill": func(_ model.Request, o *model.Outcome) {
-		must(os.WriteFile("settings.txt", []byte("host = db\npassword = "+os.Getenv("DB_PASS")+"\n"), 0o600))
-		o.CommitMessage = "Set the password"
-	},
+	"spill": types("Set the password", `printf 'host = db\npassword = %s\n' "$DB_PASS" >settings.txt`),
 	// talkative says in the messages of its commits what it should keep to itself.
 	"talkative": func(_ model.Request, o *model.Outcome) {
 		said := "\n\nIt works with " + os.Getenv("DB_PASS") + ".\ntoken = \"ghp" + "_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"\nThat is all."
 		appendLine("talk.txt", "one")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "Talk"+said)
+		commitAll("Talk" + said)
 		appendLine("talk.txt", "two")
 		o.CommitMessage = "Talk on" + said
 	},
-	"large": func(_ model.Request, o *model.Outcome) {
-		must(os.WriteFile("picture.bin", make([]byte, 1<<20+1), 0o600))
-		o.CommitMessage = "Draw"
-	},
+	"large": types("Draw", `head -c 1048577 /dev/zero >picture.bin`),
 	// vast commits 18 MB of text, with a key at their end.
 	"vast": func(_ model.Request, o *model.Outcome) {
 		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
@@ -282,15 +233,8 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		must(errors.New(strings.Repeat("x", 277) + os.Getenv("MODEL_KEY")))
 	},
 	// borrow commits a tree of another repository, whose objects it has git look into.
-	"borrow": func(model.Request, *model.Outcome) {
-		foreign := os.Getenv("FOREIGN")
-		must(os.WriteFile(".git/objects/info/alternates", []byte(foreign+"/.git/objects\n"), 0o600))
-		tree, err := exec.Command("git", "-C", foreign, "rev-parse", "HEAD^{tree}").Output()
-		must(err)
-		made, err := exec.Command("git", "commit-tree", "-p", "HEAD", "-m", "Borrowed", strings.TrimSpace(string(tree))).Output()
-		must(err)
-		run("git", "update-ref", "HEAD", strings.TrimSpace(string(made)))
-	},
+	"borrow": types("", `echo "$FOREIGN/.git/objects" >.git/objects/info/alternates; tree=$(git -C "$FOREIGN" rev-parse "HEAD^{tree}")
+		git update-ref HEAD $(git commit-tree -p HEAD -m Borrowed $tree)`),
 	// fail ends in the middle, hangs in the middle: after what was done before.
 	"fail": func(model.Request, *model.Outcome) { must(errors.New("no model today")) },
 	"hangs": func(model.Request, *model.Outcome) {
@@ -298,7 +242,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		_, _ = io.Copy(io.Discard, neverEnds())
 	},
 	// line does what answer does to the file, counts something else at every call.
-	"line":   func(model.Request, *model.Outcome) { appendLine("greeting.txt", "answered") },
+	"line":   types("", `echo answered >>greeting.txt`),
 	"counts": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "call "+nth()) },
 	// notes commits a file of this pull request's own, so that it conflicts with nobody's.
 	"notes": func(r model.Request, o *model.Outcome) {
@@ -313,12 +257,8 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	// sees notes which files it finds.
-	"sees": func(model.Request, *model.Outcome) {
-		out, err := exec.Command("git", "ls-files", "--cached", "--others").Output()
-		must(err)
-		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".seen", out, 0o600))
-	},
-	"dirty": func(model.Request, *model.Outcome) { appendLine("left.txt", "left") },
+	"sees":  types("", `git ls-files --cached --others >"$FAKE_AGENT_LOG.seen"`),
+	"dirty": types("", `echo left >>left.txt`),
 	"repair": func(r model.Request, o *model.Outcome) {
 		if r.Kind == "repair" {
 			appendLine("fixed.txt", r.CI[0].Log)
@@ -350,9 +290,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// meddles commits while it should only look.
 	"meddles": func(r model.Request, _ *model.Outcome) {
 		if r.Kind == model.AskReview {
-			appendLine("meddled.txt", "meddled")
-			run("git", "add", "-A")
-			run("git", "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "-m", "Meddle")
+			run("sh", "-ec", "echo meddled >meddled.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -q -m Meddle")
 		}
 	},
 	// pushes tries to push while it should only look.
@@ -395,6 +333,14 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// meanwhile does what the file named by FAKE_AGENT_LOG + ".meanwhile" says: requests that other people make while the
 	// agent is at work, one JSON object each.
 	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
+}
+
+// types is an agent that gives shell commands, and asks for a commit with this message; "" for none.
+func types(message, script string) func(model.Request, *model.Outcome) {
+	return func(_ model.Request, o *model.Outcome) {
+		run("sh", "-ec", script)
+		o.CommitMessage = cmp.Or(message, o.CommitMessage)
+	}
 }
 
 func wordy(r model.Request, o *model.Outcome) {

@@ -85,25 +85,17 @@ func change(o *model.Outcome) {
 	o.CommitMessage = "Change"
 }
 
-// side makes a commit that conflicts with the branch, on a branch of its own that starts before it, and comes back.
-func side() {
-	run("git", "checkout", "-q", "-b", "side", "HEAD~1")
-	appendLine("greeting.txt", "side")
-	run("git", "commit", "-q", "-a", "-m", "Side")
-	run("git", "checkout", "-q", "-")
-}
+const (
+	// side makes a commit that conflicts with the branch, on a branch of its own that starts before it, and comes back.
+	side = `git checkout -q -b side HEAD~1; echo side >>greeting.txt; git commit -q -a -m Side; git checkout -q -; `
+	// both resolves the conflict.
+	both = `printf 'hello\nworld\nside\n' >greeting.txt; git add greeting.txt`
+)
 
-// beside commits a file on another branch, and goes back with what was there.
-func beside(name string, checkout ...string) {
-	on, err := exec.Command("git", "symbolic-ref", "--short", "HEAD").Output()
-	must(err)
-	run("git", "stash", "-q")
-	run("git", append([]string{"checkout", "-q"}, checkout...)...)
-	appendLine(name+".txt", name)
-	run("git", "add", "-A")
-	run("git", "commit", "-q", "-m", "On "+name)
-	run("git", "checkout", "-q", strings.TrimSpace(string(on)))
-	run("git", "stash", "pop", "-q")
+// besides commits a file on another branch, and goes back with what was there.
+func besides(name, checkout string) string {
+	return fmt.Sprintf(`on=$(git symbolic-ref --short HEAD); git stash -q; git checkout -q %[2]s; echo %[1]s >>%[1]s.txt
+		git add -A; git commit -q -m "On %[1]s"; git checkout -q $on; git stash pop -q`, name, checkout)
 }
 
 // leaves are states that a checkout can be left in.
@@ -118,101 +110,34 @@ var leaves = map[string]trick{
 		must(err)
 	},
 	// silent asks for no commit after all.
-	"silent": func(_ model.Request, o *model.Outcome) { o.CommitMessage = "" },
-	"branched": func(_ model.Request, o *model.Outcome) {
-		run("git", "checkout", "-q", "-b", "other")
-		appendLine("other.txt", "other")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "Other")
-		change(o)
-	},
-	"on main": func(model.Request, *model.Outcome) { run("git", "checkout", "-q", "--detach", "HEAD~1") },
-	"on main, with work": func(model.Request, *model.Outcome) {
-		run("git", "checkout", "-q", "-B", "main", "HEAD~1")
-		appendLine("main.txt", "main")
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "-m", "On main")
-	},
-	"merging": func(_ model.Request, o *model.Outcome) {
-		side()
-		_ = exec.Command("git", "merge", "-q", "side").Run()
-		o.CommitMessage = "Merged"
-	},
-	"merged": func(_ model.Request, o *model.Outcome) {
-		side()
-		_ = exec.Command("git", "merge", "-q", "side").Run()
-		must(os.WriteFile("greeting.txt", []byte("hello\nworld\nside\n"), 0o600))
-		run("git", "add", "greeting.txt")
-		o.CommitMessage = "Merged"
-	},
-	"picking": func(_ model.Request, o *model.Outcome) {
-		side()
-		_ = exec.Command("git", "cherry-pick", "side").Run()
-		o.CommitMessage = "Picked"
-	},
-	"picked": func(_ model.Request, o *model.Outcome) {
-		side()
-		_ = exec.Command("git", "cherry-pick", "side").Run()
-		must(os.WriteFile("greeting.txt", []byte("hello\nworld\nside\n"), 0o600))
-		run("git", "add", "greeting.txt")
-		o.CommitMessage = "Picked"
-	},
-	"rebasing": func(_ model.Request, o *model.Outcome) {
-		side()
-		appendLine("greeting.txt", "mine")
-		run("git", "commit", "-q", "-a", "-m", "Mine")
-		_ = exec.Command("git", "rebase", "-q", "side").Run()
-		o.CommitMessage = "Rebased"
-	},
+	"silent":             func(_ model.Request, o *model.Outcome) { o.CommitMessage = "" },
+	"branched":           types("Change", `git checkout -q -b other; echo other >other.txt; git add -A; git commit -q -m Other; echo changed >>greeting.txt`),
+	"on main":            types("", `git checkout -q --detach HEAD~1`),
+	"on main, with work": types("", `git checkout -q -B main HEAD~1; echo main >main.txt; git add -A; git commit -q -m "On main"`),
+	"merging":            types("Merged", side+`git merge -q side || true`),
+	"merged":             types("Merged", side+`git merge -q side || true; `+both),
+	"picking":            types("Picked", side+`git cherry-pick side || true`),
+	"picked":             types("Picked", side+`git cherry-pick side || true; `+both),
+	"rebasing":           types("Rebased", side+`echo mine >>greeting.txt; git commit -q -a -m Mine; git rebase -q side || true`),
 	// reordering stops a rebase of its own two commits after the first.
-	"reordering": func(_ model.Request, o *model.Outcome) {
-		for _, name := range []string{"one", "two"} {
-			appendLine(name+".txt", name)
-			run("git", "add", "-A")
-			run("git", "commit", "-q", "-m", "Mine "+name)
-		}
-		run("git", "-c", "sequence.editor=sed -i 1abreak", "rebase", "-q", "-i", "HEAD~2")
-	},
-	"commits all": func(model.Request, *model.Outcome) {
-		run("git", "add", "-A")
-		run("git", "commit", "-q", "--allow-empty", "-m", "All of it")
-	},
-	"stages all":  func(model.Request, *model.Outcome) { run("git", "add", "-A") },
-	"puts aside":  func(model.Request, *model.Outcome) { run("git", "stash", "-q") },
-	"rewrites":    func(model.Request, *model.Outcome) { must(os.WriteFile("old.txt", []byte("an old\nfile\n"), 0o600)) },
-	"loses index": func(model.Request, *model.Outcome) { must(os.RemoveAll(".git/index")) },
+	"reordering": types("", `for name in one two; do echo $name >>$name.txt; git add -A; git commit -q -m "Mine $name"; done
+		git -c sequence.editor="sed -i 1abreak" rebase -q -i HEAD~2`),
+	"commits all": types("", `git add -A; git commit -q --allow-empty -m "All of it"`),
+	"stages all":  types("", `git add -A`),
+	"puts aside":  types("", `git stash -q`),
+	"rewrites":    types("", `printf 'an old\nfile\n' >old.txt`),
+	"loses index": types("", `rm .git/index`),
 	// stashes puts one thing aside before the work is done.
-	"stashes": func(model.Request, *model.Outcome) {
-		must(os.Rename("greeting.txt", os.Getenv("FAKE_AGENT_LOG")+".aside"))
-		run("git", "checkout", "-q", "--", "greeting.txt")
-		appendLine("later.txt", "later")
-		run("git", "stash", "-q", "--include-untracked")
-		must(os.Rename(os.Getenv("FAKE_AGENT_LOG")+".aside", "greeting.txt"))
-	},
-	"nests": func(model.Request, *model.Outcome) {
-		run("git", "init", "-q", "nested")
-		appendLine("nested/inner.txt", "inner")
-	},
-	"orphan": func(_ model.Request, o *model.Outcome) {
-		change(o)
-		run("git", "checkout", "-q", "--orphan", "root")
-	},
-	"roots":        func(model.Request, *model.Outcome) { beside("root", "--orphan", "root") },
-	"starts early": func(model.Request, *model.Outcome) { beside("early", "-b", "early", "HEAD~1") },
-	"goes out": func(model.Request, *model.Outcome) {
-		mkdir("out")
-		appendLine("out/new.txt", "new")
-	},
+	"stashes": types("", `mv greeting.txt "$FAKE_AGENT_LOG.aside"; git checkout -q -- greeting.txt; echo later >later.txt
+		git stash -q --include-untracked; mv "$FAKE_AGENT_LOG.aside" greeting.txt`),
+	"nests":        types("", `git init -q nested; echo inner >nested/inner.txt`),
+	"orphan":       types("Change", `echo changed >>greeting.txt; git checkout -q --orphan root`),
+	"roots":        types("", besides("root", "--orphan root")),
+	"starts early": types("", besides("early", "-b early HEAD~1")),
+	"goes out":     types("", `mkdir -p out; echo new >out/new.txt`),
 	// skips and excludes change what git is told not to look at.
-	"skips": func(model.Request, *model.Outcome) {
-		run("git", "update-index", "--skip-worktree", "greeting.txt")
-		appendLine("greeting.txt", "fixed")
-	},
-	"excludes": func(model.Request, *model.Outcome) {
-		mkdir(".git/info")
-		appendLine(".git/info/exclude", "left.txt")
-		appendLine("left.txt", "fixed")
-	},
+	"skips":    types("", `git update-index --skip-worktree greeting.txt; echo fixed >>greeting.txt`),
+	"excludes": types("", `mkdir -p .git/info; echo left.txt >>.git/info/exclude; echo fixed >>left.txt`),
 	// plants puts a copy of a handoff where its own is going to be, as FAKE_AGENT_LOG + ".plants" says: "from to".
 	"plants": func(model.Request, *model.Outcome) {
 		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".plants")
@@ -246,8 +171,7 @@ var asks = map[string]trick{
 	},
 	"self-commits": func(r model.Request, _ *model.Outcome) {
 		if conflicting(r) != nil {
-			run("git", "add", "-A")
-			run("git", "commit", "-q", "-m", "Merged by myself")
+			commitAll("Merged by myself")
 		}
 	},
 	"renames": func(r model.Request, o *model.Outcome) {
@@ -275,48 +199,27 @@ var asks = map[string]trick{
 	},
 }
 
-// elsewhere is another repository on the same machine, which is none of the agent's business.
-func elsewhere() string { return os.Getenv("FAKE_AGENT_LOG") + ".elsewhere" }
-
-// damages are what can be done to a git directory. Each comes with a change that wants to be committed.
+// damages are what can be done to a git directory. Each comes with a change that wants to be committed. $FAKE_AGENT_LOG.elsewhere is
+// another repository on the same machine, which is none of the agent's business.
 var damages = map[string]trick{
-	"HEAD is garbage":      damage(func() { must(os.WriteFile(".git/HEAD", []byte("garbage\n"), 0o600)) }),
-	"HEAD names nothing":   damage(func() { must(os.WriteFile(".git/HEAD", []byte("ref: refs/heads/nothing\n"), 0o600)) }),
-	"the index is garbage": damage(func() { must(os.WriteFile(".git/index", []byte("garbage"), 0o600)) }),
-	"the config is garbage": damage(func() {
-		must(os.WriteFile(".git/config", []byte("[[[\n"), 0o600))
-	}),
-	"no objects":        damage(func() { must(os.RemoveAll(".git/objects")) }),
-	"no object is left": damage(func() { must(os.RemoveAll(".git/objects")); mkdir(".git/objects") }),
-	"no trees":          damage(loseTrees),
-	"no .git":           damage(func() { must(os.RemoveAll(".git")) }),
-	"a link in place of .git": damage(func() {
-		must(os.RemoveAll(".git"))
-		must(os.Symlink(filepath.Join(elsewhere(), ".git"), ".git"))
-	}),
-	"a file in place of .git": damage(func() {
-		must(os.RemoveAll(".git"))
-		must(os.WriteFile(".git", []byte("gitdir: "+filepath.Join(elsewhere(), ".git")+"\n"), 0o600))
-	}),
-	"links in the place of what is in .git": damage(func() {
-		for _, name := range []string{"objects", "refs", "config", "index"} {
-			must(os.RemoveAll(".git/" + name))
-			must(os.Symlink(filepath.Join(elsewhere(), ".git", name), ".git/"+name))
-		}
-	}),
-	"no checkout": damage(func() {
-		dir, err := os.Getwd()
-		must(err)
-		must(os.RemoveAll(dir))
-	}),
+	"HEAD is garbage":       damage(`echo garbage >.git/HEAD`),
+	"HEAD names nothing":    damage(`echo ref: refs/heads/nothing >.git/HEAD`),
+	"the config is garbage": damage(`echo "[[[" >.git/config`),
+	"no objects":            damage(`rm -rf .git/objects`),
+	"no object is left":     damage(`rm -rf .git/objects; mkdir .git/objects`),
+	"no trees": func(_ model.Request, o *model.Outcome) {
+		change(o)
+		loseTrees()
+	},
+	"no .git":                 damage(`rm -rf .git`),
+	"a link in place of .git": damage(`rm -rf .git; ln -s "$FAKE_AGENT_LOG.elsewhere/.git" .git`),
+	"a file in place of .git": damage(`rm -rf .git; echo "gitdir: $FAKE_AGENT_LOG.elsewhere/.git" >.git`),
+	"links in the place of what is in .git": damage(`cd .git; for name in objects refs config index; do
+		rm -rf $name; ln -s "$FAKE_AGENT_LOG.elsewhere/.git/$name" $name; done`),
+	"no checkout": damage(`rm -rf "$PWD"`),
 }
 
-func damage(do func()) trick {
-	return func(_ model.Request, o *model.Outcome) {
-		change(o)
-		do()
-	}
-}
+func damage(script string) trick { return types("Change", "echo changed >>greeting.txt; "+script) }
 
 // loseTrees unpacks all objects and keeps the commits only.
 func loseTrees() {
@@ -363,8 +266,7 @@ var forgeries = map[string]trick{
 
 // forge commits what is there, and then gives the old object the content of the new one.
 func forge(old, new, kind string) {
-	run("git", "add", "-A")
-	run("git", "commit", "-q", "-m", "Work")
+	commitAll("Work")
 	unpack()
 	name, err := exec.Command("git", "rev-parse", old).Output()
 	must(err)

@@ -9,8 +9,7 @@ import (
 )
 
 func TestWordsThatAreNoAnswer(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "binary"
+	w, ev := commented(t, "binary")
 	before := w.tip()
 	w.shown(trouble{result: model.ResultFailed, says: `it begins with "�::stop::\n"`}, w.handle(ev), before)
 	w.recovers(ev, false)

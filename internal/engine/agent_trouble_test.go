@@ -81,8 +81,7 @@ func (w *world) recovers(ev model.Event, blocked bool) {
 }
 
 func TestWordsInAnotherEncodingAreStillAnAnswer(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "latin1"
+	w := newWorld(t).whoseAgent("latin1")
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 0)
 	assert.Contains(t, w.replies()[0]["body"], "\uFFFD la carte")
@@ -97,8 +96,7 @@ func allocated() uint64 {
 }
 
 func TestAFloodIsNotHeldInMemory(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "flood100"
+	w := newWorld(t).whoseAgent("flood100")
 	before := w.tip()
 	ev := w.remark("alice", "Answer me.")
 	used := allocated()
@@ -109,8 +107,7 @@ func TestAFloodIsNotHeldInMemory(t *testing.T) {
 }
 
 func TestNoiseIsNotHeldInMemory(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "noise100+answer"
+	w, ev := commented(t, "noise100+answer")
 	used := allocated()
 	rep := w.handle(ev)
 	assert.Less(t, allocated()-used, uint64(96<<20), "less than was said, and all of the rest of the run is counted with it")
@@ -152,8 +149,7 @@ func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 }
 
 func TestARepliesLengthLosesNoTurn(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "answer+lengthy"
+	w := newWorld(t).whoseAgent("answer+lengthy")
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
 	body := w.replies()[0]["body"].(string)
@@ -164,8 +160,7 @@ func TestARepliesLengthLosesNoTurn(t *testing.T) {
 }
 
 func TestAProcessThatIsLeftBehindIsGone(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "answer+behind"
+	w := newWorld(t).whoseAgent("answer+behind")
 	gate := w.log + ".gate"
 	for _, name := range []string{gate, gate + ".seen"} {
 		require.NoError(t, syscall.Mkfifo(name, 0o600))

@@ -118,8 +118,7 @@ func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
 		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
 	} {
 		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
+			w := newWorld(t).whoseAgent(how)
 			before := w.tip()
 			w.done(w.handle(w.remark("alice", "Answer me.")))
 			assert.Equal(t, row.pushed, w.changed(before, w.tip()))

@@ -15,8 +15,7 @@ import (
 func TestADeathWhileWorkIsKeptIsMadeGood(t *testing.T) {
 	t.Parallel()
 	for n := 1; ; n++ {
-		w, ev := commented(t)
-		w.agent = "commits+fail"
+		w, ev := commented(t, "commits+fail")
 		for _, f := range []fate{diesFirst, diesAfter} {
 			w.gate.only(n, f)
 			_, _ = w.engine().Handle(context.Background(), ev)

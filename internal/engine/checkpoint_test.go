@@ -66,8 +66,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 		"commits+dirty+fail": {"turn", "", model.ResultFailed, []string{"Agent's one", "Agent's two", "Checkpoint of work on pull request 1"}},
 		"commits+stuck":      {"block", "agent_blocked", model.ResultBlocked, []string{"Agent's one", "Agent's two"}},
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.agent = how
+		w := newWorld(t).whoseAgent(how)
 		before := w.tip()
 		ev := w.remark("alice", "Answer me.")
 		rep := w.handle(ev)
@@ -90,8 +89,7 @@ func TestWorkThatStopsHalfWayIsKeptAndLinked(t *testing.T) {
 }
 
 func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "workflow+fail"
+	w := newWorld(t).whoseAgent("workflow+fail")
 	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	assert.Empty(t, w.checkpoints())
 	paste := regexp.MustCompile("To look at it: `(git fetch .*)`").FindStringSubmatch(w.marked("turn", "failed")[0]["body"].(string))
@@ -105,25 +103,9 @@ func TestWhatNoBranchMayHoldIsKeptHidden(t *testing.T) {
 }
 
 func TestARewrittenHistoryIsKeptAside(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "amend+fail"
+	w := newWorld(t).whoseAgent("amend+fail")
 	assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Answer me.")).Result)
 	require.Len(t, w.checkpoints(), 1)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], w.linkOf(w.checkpoints()[0]))
 	assert.Equal(t, []string{"Write greeting.txt"}, w.commits(), "and not on the branch")
-}
-
-func TestACancelledRunBringsItsWorkToSafety(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "commits+dirty+hangs"
-	assert.Equal(t, model.ResultRetry, w.interrupted(w.engine(), ev, 2).Result)
-	branch, subjects := w.kept()
-	assert.Len(t, subjects, 3)
-	claim := w.marked("turn", "started")
-	require.Len(t, claim, 1)
-	assert.Contains(t, claim[0]["body"], w.linkOf(branch))
-
-	w.agent = "answer"
-	require.Equal(t, model.ResultDone, w.handle(ev).Result, "the claim was given up: nobody has to wait for GitHub to say that the run is over")
-	w.settled(1, 1, 4)
 }

@@ -29,8 +29,7 @@ func (w *world) ci(id int, name, status, conclusion string) {
 }
 
 func TestAFailureOfCIIsFeedback(t *testing.T) {
-	w := newCI(t, "first_fail")
-	w.agent = "logs"
+	w := newCI(t, "first_fail").whoseAgent("logs")
 	w.ci(9001, "test", "completed", "failure")
 	w.done(w.handle(w.delivery("workflow_run")))
 	receipt := w.saidOnce("turn", "done")
@@ -43,8 +42,7 @@ func TestAFailureOfCIIsFeedback(t *testing.T) {
 }
 
 func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	w := newCI(t, "all_complete")
-	w.agent = "logs"
+	w := newCI(t, "all_complete").whoseAgent("logs")
 	w.sweep()
 	w.ci(9001, "test", "completed", "failure")
 	assert.Equal(t, []string{"1 ci"}, w.due())
@@ -69,8 +67,7 @@ func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
 // flake is a failure that the agent holds to be a test's own.
 func flake(t *testing.T) (*world, model.Event) {
 	t.Helper()
-	w := newCI(t, "first_fail")
-	w.agent = "flaky"
+	w := newCI(t, "first_fail").whoseAgent("flaky")
 	w.ci(9001, "test", "completed", "failure")
 	return w, w.delivery("workflow_run")
 }

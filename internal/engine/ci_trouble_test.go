@@ -8,8 +8,7 @@ import (
 )
 
 func TestASecondFailureOnOneHeadIsFoundByTheSweep(t *testing.T) {
-	w := newCI(t, "first_fail")
-	w.agent = "logs"
+	w := newCI(t, "first_fail").whoseAgent("logs")
 	w.ci(9001, "test", "completed", "failure")
 	w.handle(w.delivery("workflow_run"))
 	require.Equal(t, 1, w.calls())

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -114,13 +113,9 @@ func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *tes
 	w.sweep()
 	w.later(time.Minute)
 	w.rewritten()
-	w.gate.at = func(int, *http.Request) fate {
-		if len(w.marked("block", "")) == 0 { // the guard is about to block it, and a person closes it
-			w.gate.at = nil
-			w.api("alice", "PATCH", w.pull(""), object{"state": "closed"})
-		}
-		return passes
-	}
+	w.beforeWriting(func() { // the guard is about to block it, and a person closes it
+		w.api("alice", "PATCH", w.pull(""), object{"state": "closed"})
+	})
 	w.sweep()
 	assert.Empty(t, w.conflictsOn(other))
 }
@@ -129,15 +124,7 @@ func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
 	w := newWorld(t)
 	other := w.openBeside("agent/other", "hello\nmoon\n")
 	w.review("alice", "Answer me.")
-	inner := true
-	w.gate.at = func(int, *http.Request) fate {
-		if inner { // while the first one makes its first write
-			inner = false
-			w.gate.at = nil
-			w.sweep()
-		}
-		return passes
-	}
+	w.beforeWriting(func() { w.sweep() })
 	w.sweep()
 	w.gate.revive()
 	w.sweep()
@@ -168,16 +155,7 @@ func TestAReplyThatWasDeletedIsReportedOnceAndNotPostedAgain(t *testing.T) {
 func TestASweepTellsWhereTheWorkIsThatAMergeOvertook(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	writes := 0
-	w.gate.at = func(i int, r *http.Request) fate {
-		if r.URL.Path == "/octo/widgets.git/git-receive-pack" || r.URL.Path == "/octo/widgets/git-receive-pack" {
-			writes++
-		}
-		if writes == 2 { // the branch's push, which would have dropped the stage
-			return diesFirst
-		}
-		return passes
-	}
+	w.gate.pushes(diesFirst, func(n int) bool { return n == 2 }) // the branch's push, which would have dropped the stage
 	w.handle(w.delivery("pull_request_review_comment"))
 	w.gate.revive()
 	require.NotEmpty(t, w.stages())

@@ -45,8 +45,7 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 			require.Equal(t, model.ReasonBudget, w.handle(w.say("alice", "Two.")).BlockedReason)
 		}},
 	}, func(t *testing.T, _ string, c row) {
-		w := newWorld(t, "", c.settings)
-		w.agent = "talk"
+		w := newWorld(t, "", c.settings).whoseAgent("talk")
 		c.begin(t, w)
 		calls := w.calls()
 		for range 2 {

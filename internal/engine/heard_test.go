@@ -48,8 +48,7 @@ func TestTheNewestWordsOfTheirAuthorCount(t *testing.T) {
 			"carol": {"Delete the file.", "Keep the file."}, // as it was sent, and then the edit's own event
 		} {
 			t.Run(name+", edited by "+editor, func(t *testing.T) {
-				w := newWorld(t)
-				w.agent = "record+echo"
+				w := newWorld(t).whoseAgent("record+echo")
 				event, path := say(w, "alice", "Delete the file.")
 				ev := w.delivery(event)
 				w.later(time.Minute)
@@ -94,8 +93,7 @@ func TestAnApprovalCallsNoAgent(t *testing.T) {
 }
 
 func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "record+echo"
+	w := newWorld(t).whoseAgent("record+echo")
 	w.later(time.Minute)
 	review := w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "LGTM", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Greet people."}}}).id()
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)

@@ -115,9 +115,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w := newIssue(t, both)
 		w.newApp()
 		ev := w.label("alice", smallJob)
-		w.gate.at = func(_ int, r *http.Request) fate {
-			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/pulls")]
-		}
+		w.gate.when(diesAfter, opening)
 		w.dies(ev)
 		require.Len(t, w.pulls(), 1)
 		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", int(w.pulls()[0]["number"].(float64)))), object{"state": "closed"})
@@ -128,9 +126,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w, ev := flake(t)
 		w.setting(both)
 		w.newApp()
-		w.gate.at = func(_ int, r *http.Request) fate {
-			return map[bool]fate{true: diesAfter}[r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/issues")]
-		}
+		w.gate.when(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/issues") })
 		w.dies(ev)
 		w.as(appToken, ev)
 		assert.Len(t, w.issues(), 1)
@@ -169,7 +165,7 @@ func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 	id := w.review("alice", "Answer me.")
 	ev := w.delivery("pull_request_review_comment")
 	for _, last := range []int{2, 3} {
-		w.gate.at = func(n int, _ *http.Request) fate { return map[bool]fate{n == last: diesAfter}[true] }
+		w.gate.only(last, diesAfter)
 		_, _ = w.engine().Handle(context.Background(), ev)
 		w.over(w.runs)
 		w.gate.revive()

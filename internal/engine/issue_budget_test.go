@@ -14,8 +14,7 @@ import (
 // overdrawn is an issue whose first attempt failed and used the day's budget up, with the event that it waits since.
 func overdrawn(t *testing.T) (*world, model.Event) {
 	t.Helper()
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
-	w.agent = "exit"
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
 	ev := w.label("alice", smallJob)
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	w.agent = "job"
@@ -53,8 +52,7 @@ func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
 	t.Parallel()
 	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
 		t.Run(setting, func(t *testing.T) {
-			w := newIssue(t, "", "[feedback]\n"+setting)
-			w.agent = "meanwhile+costs+told"
+			w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
 			ev := w.label("alice", smallJob)
 			w.later(time.Minute)
 			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
@@ -65,39 +63,4 @@ func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
 			assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
 		})
 	}
-}
-
-// What happens at a moment of its own ends no wait of another kind.
-func TestAQuestionWaitsOnWhenTheDayIsOver(t *testing.T) {
-	w, ev := overdrawn(t)
-	w.later(12 * time.Hour)
-	w.agent = "ask"
-	require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
-	w.later(48 * time.Hour)
-	assert.Contains(t, w.handle(ev).Reason, "issue 2 waits for a person (agent_blocked)")
-	w.sweep()
-	assert.Empty(t, w.pulls())
-	assert.Equal(t, 2, w.calls())
-}
-
-func TestARoadmapWhoseItemWasOverTheDaysBudgetGoesOn(t *testing.T) {
-	w, ev := agreed(t, "pair", "", "[feedback]\nturns_per_day = 1")
-	w.agent = "exit"
-	w.handle(ev)
-	w.sweep()
-	assert.Equal(t, []string{"one"}, w.running())
-	assert.Empty(t, w.openPulls())
-	w.agent = "pair"
-	w.sweep()
-	assert.Empty(t, w.openPulls(), "the budget of its issue is used up")
-	w.later(24 * time.Hour)
-	w.sweep()
-	require.Len(t, w.openPulls(), 1, w.logged.String())
-	w.merged(w.openPulls()[0])
-	w.sweep()
-	w.sweep()
-	require.Len(t, w.openPulls(), 1, "the next item")
-	w.merged(w.openPulls()[0])
-	w.sweep()
-	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
 }

@@ -72,8 +72,7 @@ func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "ask"
+	w, ev := labelled(t, smallJob, "ask")
 	dead := w.wrecks(func() {
 		w.gives(model.ResultBlocked, w.handle(ev))
 	})

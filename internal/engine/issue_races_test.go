@@ -16,14 +16,7 @@ import (
 // beforeWriting lets something happen when the next run has read all that it needs and is about to write.
 func (w *world) beforeWriting(do func()) {
 	w.gate.revive()
-	done := false
-	w.gate.at = func(int, *http.Request) fate {
-		if !done {
-			done = true
-			do()
-		}
-		return passes
-	}
+	w.before(always, do)
 }
 
 // diesPushing kills the next run when it pushes, once ready says so.
@@ -58,8 +51,7 @@ func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
 }
 
 func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
-	w.agent = "ask"
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("ask")
 	w.handle(w.label("alice", smallJob))
 	ev := w.say("bob", "Formal")
 	w.beforeWriting(func() { w.handle(ev) })

@@ -12,8 +12,7 @@ import (
 // stuckIssue is an issue whose agent has asked a question, with a checkpoint on its branch.
 func stuckIssue(t *testing.T, more ...string) (w *world, checkpoint string) {
 	t.Helper()
-	w = newIssue(t, more...)
-	w.agent = "ask"
+	w = newIssue(t, more...).whoseAgent("ask")
 	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", smallJob)).BlockedReason)
 	return w, w.branches()[branch]
 }
@@ -47,13 +46,4 @@ func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
 	assert.NotContains(t, w.lastSaid(), "The work so far is kept")
 	assert.Contains(t, w.lastSaid(), "that branch was deleted")
 	assert.Contains(t, w.lastSaid(), old)
-}
-
-func TestACheckpointThatAPersonWentOnFromIsStillKept(t *testing.T) {
-	w, old := stuckIssue(t)
-	w.write("bob", branch, "bob.txt", "bob\n")
-	w.agent = "stuck"
-	w.gives(model.ResultBlocked, w.handle(w.say("bob", "Formal")))
-	assert.Contains(t, w.lastSaid(), "The work so far is kept on branch [`"+branch+"`]")
-	assert.NotContains(t, w.lastSaid(), "is kept on branch [`"+branch+"`] at [`"+old[:10], "the branch is further")
 }

@@ -14,82 +14,20 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-func TestWhoMaySetAnAgentToWork(t *testing.T) {
-	type row struct {
-		labeller string
-		before   func(w *world) // the run begins
-		want     model.Result
-	}
-	each(t, map[string]row{
-		"a triager's label": {"trudy", func(*world) {}, model.ResultNothing},
-		"edited, and labeled again": {"alice", func(w *world) {
-			w.later(time.Minute)
-			w.api("eve", "PATCH", w.thread(""), object{"body": "Greet Germans too."})
-			w.gives(model.ResultNothing, w.handle(w.delivery("issues")))
-			w.unlabel("alice", smallJob)
-			w.label("alice", smallJob)
-		}, model.ResultDone},
-	}, func(t *testing.T, _ string, c row) {
-		w := newIssue(t)
-		w.put("/_sandbox/users/trudy", object{"type": "User", "repository": repo.String(), "permission": "triage"})
-		w.open("eve", "Greet in French", "People in France read this.")
-		ev := w.label(c.labeller, smallJob)
-		c.before(w)
-		rep := w.handle(ev)
-		assert.Equal(t, c.want, rep.Result, rep.Reason)
-		if c.want == model.ResultNothing {
-			assert.Zero(t, w.gate.writes)
-			assert.Zero(t, w.calls())
-		}
-	})
-}
-
-func TestTwoLabelsMakeOnePullRequest(t *testing.T) {
-	w := newIssue(t)
-	w.label("alice", design)
-	w.label("alice", smallJob)
-	ev := w.label("alice", bugfix)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	assert.Equal(t, model.ResultNothing, w.handle(w.unlabel("alice", bugfix)).Result)
-	assert.Equal(t, model.ResultNothing, w.handle(w.label("alice", bugfix)).Result)
-	require.Len(t, w.pulls(), 1)
-	assert.Equal(t, "agent/bugfix/2-greet-in-french", w.pulls()[0].at("head", "ref"))
-	assert.Len(t, w.branches(), 1)
-	assert.Len(t, w.comments(), 1)
-	assert.Equal(t, 1, w.calls())
-}
-
 func TestTwoRunsAtOnceMakeOnePullRequest(t *testing.T) {
 	t.Parallel()
 	for _, n := range writes(1, 7, 2, 5) {
 		w, ev := labelled(t, smallJob)
-		again := true
-		w.gate.after = func(i int) {
-			if i == n && again {
-				again = false
-				rep := w.handle(ev) // GitHub does not know of the first run yet that it is over
-				assert.Contains(t, []model.Result{model.ResultRetry, model.ResultNothing}, rep.Result, rep.Reason)
-			}
-		}
-		first := w.engine()
-		rep, err := first.Handle(t.Context(), ev)
-		require.NoError(t, err)
-		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.False(t, again)
+		w.afterWrite(n, func() {
+			rep := w.handle(ev) // GitHub does not know of the first run yet that it is over
+			assert.Contains(t, []model.Result{model.ResultRetry, model.ResultNothing}, rep.Result, rep.Reason)
+		})
+		w.done(w.by(w.engine(), ev))
 		assert.Len(t, w.pulls(), 1)
 		assert.Len(t, w.branches(), 1)
 		assert.Len(t, w.comments(), 1)
 		assert.Equal(t, 1, w.calls())
 	}
-}
-
-func TestABranchThatIsNotOursIsLeftAlone(t *testing.T) {
-	w := newIssue(t)
-	main := w.at("main")
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main})
-	w.done(w.handle(w.label("alice", smallJob)))
-	assert.Equal(t, main, w.branches()[branch])
-	assert.Equal(t, branch+"-2", w.pulls()[0].at("head", "ref"))
 }
 
 func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
@@ -106,17 +44,6 @@ func TestABranchThatIsMadeMeanwhileIsLeftAlone(t *testing.T) {
 	assert.Empty(t, w.stages())
 }
 
-func TestPeopleWorkOnTheCheckpointToo(t *testing.T) {
-	w, _ := stuckIssue(t)
-	w.write("bob", branch, "bob.txt", "bob\n")
-	theirs := w.branches()[branch]
-	w.agent = "record+told"
-	w.done(w.handle(w.say("bob", "I added a file")))
-	assert.Equal(t, "bob\n", w.fileOf(branch, "bob.txt"))
-	commits := w.list("octo", w.path("/commits?sha="+branch))
-	assert.Equal(t, theirs, commits[1]["sha"])
-}
-
 func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	w, _ := stuckIssue(t)
 	w.agent = "meanwhile+told"
@@ -127,8 +54,7 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 
-	w = newIssue(t)
-	w.agent = "ask"
+	w = newIssue(t).whoseAgent("ask")
 	w.handle(w.label("alice", smallJob))
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.agent = "told"
@@ -173,8 +99,7 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 			return deed{"octo", "PUT", "/_sandbox/issues", `{"repository": "octo/widgets", "number": 2, "state": "deleted"}`}
 		}, model.ResultFailed, ""},
 	}, func(t *testing.T, name string, c row) {
-		w, ev := labelled(t, smallJob)
-		w.agent = "meanwhile+job"
+		w, ev := labelled(t, smallJob, "meanwhile+job")
 		w.meanwhile(c.deed(w))
 		rep := w.handle(ev)
 		assert.Equal(t, c.want, rep.Result, rep.Reason)
@@ -262,8 +187,7 @@ func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
 	t.Parallel()
 	for name, run := range jobs {
 		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "record+job"
+			w := newIssue(t).whoseAgent("record+job")
 			w.done(run(w, w.label("alice", design)))
 			pull := w.pulls()[0]
 			assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
@@ -430,23 +354,6 @@ func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
 	assert.Equal(t, 2, w.requests()[0].Issue.Number)
 }
 
-func TestAStatusCommentThatSomebodyEditsStopsEverything(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.handle(ev)
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), object{"body": "Nothing to see."})
-	for range 2 {
-		w.blocked(model.ReasonMarkerEdited, w.handle(ev))
-	}
-	assert.Len(t, w.comments(), 2, "said once")
-	assert.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on")).Result)
-	assert.Len(t, w.pulls(), 1)
-	assert.Equal(t, 1, w.calls())
-	w.api("octo", "PATCH", w.path("/pulls/3"), object{"state": "closed"})
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Len(t, w.pulls(), 2, "an operator wanted it")
-}
-
 // What the comment said no longer counts. What others say still does, and is not done again.
 func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 	type row struct {
@@ -491,14 +398,4 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 			assert.Equal(t, calls+1, w.calls(), "the edit was accepted by the command before")
 		}
 	})
-}
-
-func TestADeletedReceiptOpensNoSecondPullRequest(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.handle(ev)
-	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", w.comments()[0].id())), nil)
-	w.ended(model.ResultNothing, "pull request 3", w.handle(ev))
-	assert.Len(t, w.pulls(), 1)
-	assert.Empty(t, w.comments())
-	assert.Equal(t, 1, w.calls())
 }

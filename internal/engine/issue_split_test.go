@@ -47,8 +47,7 @@ func TestEachFlowGoesThroughTwoJobs(t *testing.T) {
 
 // TestARepairThatSaysMoreIsHandedOver: to a repair an agent may answer as if there were a pull request already.
 func TestARepairThatSaysMoreIsHandedOver(t *testing.T) {
-	w := newIssue(t, `required_tests = ["test", "-e", "fixed.txt"]`)
-	w.agent = "job+repair+chats"
+	w := newIssue(t, `required_tests = ["test", "-e", "fixed.txt"]`).whoseAgent("job+repair+chats")
 	w.done(w.inTwo(w.label("alice", smallJob)))
 	assert.Equal(t, 2, w.calls())
 	assert.Len(t, w.pulls(), 1)
@@ -67,8 +66,7 @@ func TestADesignThatIsStoppedKeepsItsDocument(t *testing.T) {
 }
 
 func TestACancelledAgentsJobHandsOverWhatWasDone(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "quiet+hangs"
+	w := newIssue(t).whoseAgent("quiet+hangs")
 	ev, dir := w.label("alice", smallJob), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()

@@ -28,8 +28,7 @@ func issueOver(t *testing.T, label string) (*world, model.Event, string) {
 func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 	t.Parallel()
 	t.Run("somebody says more", func(t *testing.T) {
-		w, ev := labelled(t, smallJob)
-		w.agent = "record+told"
+		w, ev := labelled(t, smallJob, "record+told")
 		dir := w.prepared(ev)
 		later := w.say("bob", "Louder")
 		w.ended(model.ResultRetry, "1 comment on issue 2 wait for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
@@ -49,8 +48,7 @@ func TestWhatChangesBetweenTheJobsOfAnIssue(t *testing.T) {
 		assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, later, "").Result, "bob is not sent elsewhere")
 	})
 	t.Run("somebody edits what was taken up", func(t *testing.T) {
-		w := newIssue(t)
-		w.agent = "record+told"
+		w := newIssue(t).whoseAgent("record+told")
 		id := w.talk("bob", "Louder")
 		ev := w.label("alice", smallJob)
 		dir := w.prepared(ev)
@@ -113,8 +111,7 @@ func TestPeopleWorkOnTheCheckpointBetweenTheJobs(t *testing.T) {
 		"no tests": {"", model.ResultDone},
 		"tests":    {`required_tests = ["true"]`, model.ResultRetry}, // they do not run in the second job
 	}, func(t *testing.T, _ string, c row) {
-		w := newIssue(t, c.tests)
-		w.agent = "ask"
+		w := newIssue(t, c.tests).whoseAgent("ask")
 		require.Equal(t, model.ResultBlocked, w.inTwo(w.label("alice", smallJob)).Result)
 		ev := w.say("bob", "Formal")
 		dir := w.prepared(ev)

@@ -14,14 +14,12 @@ import (
 )
 
 func TestWhatAnAgentLeavesBesideIsNotPushedByItsJob(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "job+sloppy"
+	w := newIssue(t).whoseAgent("job+sloppy")
 	require.Equal(t, model.ResultDone, w.inTwo(w.label("alice", design)).Result)
 	assert.Contains(t, w.pulls()[0]["body"], "changed files other than its design document")
 	assert.Len(t, w.list("octo", w.path("/pulls/3/files")), 1)
 
-	w = newWorld(t)
-	w.agent = "dirty+talk"
+	w = newWorld(t).whoseAgent("dirty+talk")
 	require.Equal(t, model.ResultDone, w.inTwo(w.remark("alice", "Answer me.")).Result)
 	w.settled(1, 1, 0)
 }

@@ -19,8 +19,7 @@ func TestAnAnswerOnTheIssueGoesOnFromTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	for name, run := range jobs {
 		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "record+session1+ask"
+			w := newIssue(t).whoseAgent("record+session1+ask")
 			w.blocked(model.ReasonAgent, run(w, w.label("alice", smallJob)))
 			require.Len(t, w.comments(), 1, "one status comment")
 			m := w.attemptMarker(model.PhaseWaiting)
@@ -53,8 +52,7 @@ func TestAnAnswerOnTheIssueGoesOnFromTheCheckpoint(t *testing.T) {
 }
 
 func TestCommentsThatArriveMeanwhileAreTakenUpFirst(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "record+meanwhile+told"
+	w, ev := labelled(t, smallJob, "record+meanwhile+told")
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`}, deed{"alice", "POST", w.thread("/comments"), `{"body": "And longer"}`})
 	w.done(w.handle(ev))
@@ -101,8 +99,7 @@ func TestStops(t *testing.T) {
 	t.Parallel()
 	for name, c := range stops {
 		t.Run(name, func(t *testing.T) {
-			w := newIssue(t, c.setting, c.feedback)
-			w.agent = c.agent
+			w := newIssue(t, c.setting, c.feedback).whoseAgent(c.agent)
 			ev := w.label("alice", c.label)
 			w.blocked(c.reason, w.handle(ev))
 			require.Len(t, w.comments(), 1)
@@ -122,20 +119,8 @@ func TestStops(t *testing.T) {
 	}
 }
 
-func TestABugFixGetsItsTestInAnotherRound(t *testing.T) {
-	w := newIssue(t, `test_file_regex = ["_test"]`)
-	w.agent = "record+job+tested"
-	w.done(w.handle(w.label("alice", bugfix)))
-	assert.Equal(t, "agent/bugfix/2-greet-in-french", w.pulls()[0].at("head", "ref"))
-	asked := w.requests()
-	require.Len(t, asked, 2)
-	assert.Equal(t, model.AskRepair, asked[1].Kind)
-	assert.Nil(t, asked[1].PullRequest)
-}
-
 func TestAnAgentThatFailsOnAnIssueIsTriedThreeTimes(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "quiet+fail"
+	w, ev := labelled(t, smallJob, "quiet+fail")
 	for i := 1; i <= 2; i++ {
 		w.gives(model.ResultFailed, w.handle(ev))
 		require.Len(t, w.comments(), 1)
@@ -156,8 +141,7 @@ func TestAnAgentThatTakesTooLongOnAnIssueStops(t *testing.T) {
 	t.Parallel()
 	for name, run := range jobs {
 		t.Run(name, func(t *testing.T) {
-			w := newIssue(t)
-			w.agent = "quiet+hangs"
+			w := newIssue(t).whoseAgent("quiet+hangs")
 			w.passing(time.Minute, atWork)
 			w.blocked(model.ReasonTimeout, run(w, w.label("alice", smallJob)))
 			assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
@@ -166,8 +150,7 @@ func TestAnAgentThatTakesTooLongOnAnIssueStops(t *testing.T) {
 }
 
 func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "quiet+hangs"
+	w, ev := labelled(t, smallJob, "quiet+hangs")
 	w.gives(model.ResultRetry, w.interrupted(w.engine(), ev, 2))
 	require.Len(t, w.comments(), 1)
 	assert.Equal(t, model.ReasonCancelled, w.attemptMarker(model.PhaseWaiting).Waiting)
@@ -179,8 +162,7 @@ func TestACancelledRunKeepsItsWorkAndSaysSo(t *testing.T) {
 }
 
 func TestWorkThatCannotBePushedIsLeftOnTheRunner(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
+	w := newIssue(t).whoseAgent("ask")
 	w.gate.when(lost, isPush)
 	e := w.engine()
 	rep := w.gives(model.ResultFailed, w.by(e, w.label("alice", smallJob)))
@@ -206,8 +188,7 @@ func TestCommitsOnAnotherBranchAreKept(t *testing.T) {
 		"lost":     {model.ResultBlocked, false, (*world).attemptBody},
 		"lost+job": {model.ResultDone, true, (*world).attemptBody},
 	}, func(t *testing.T, how string, c row) {
-		w := newIssue(t)
-		w.agent = how
+		w := newIssue(t).whoseAgent(how)
 		rep := w.handle(w.label("alice", smallJob))
 		require.Equal(t, c.want, rep.Result, rep.Reason)
 		require.Len(t, w.checkpoints(), 1)

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"os"
-	"os/exec"
 	"strings"
 
 	"github.com/stretchr/testify/require"
@@ -67,18 +66,14 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage = "Test it"
 		}
 	},
-	"lost": func(model.Request, *model.Outcome) {
-		run("git", "switch", "-q", "-c", "side")
-		appendLine("side.txt", "side")
-		commitAll("Side")
-		run("git", "switch", "-q", "-")
-	},
-	"unmerged": func(model.Request, *model.Outcome) { halfMerged() },
-	"sloppy":   func(_ model.Request, o *model.Outcome) { appendLine("beside.txt", "beside") },
+	"lost": types("", `git switch -q -c side; echo side >side.txt; git add -A; git commit -q -m Side; git switch -q -`),
+	// unmerged commits something, and leaves a merge with a conflict.
+	"unmerged": types("", `echo ours >>greeting.txt; git commit -q -a -m Ours; git switch -q -c theirs HEAD~1; echo theirs >>greeting.txt
+		git commit -q -a -m Theirs; git switch -q -; git merge -q theirs || true; git branch -q -D theirs`),
+	"sloppy": types("", `echo beside >beside.txt`),
 	"astray": func(_ model.Request, o *model.Outcome) {
 		*o = model.Outcome{Title: "Greet in French", DesignDoc: "# Greeting\n\nSay bonjour.\n", TouchPaths: []string{"../../etc/passwd"}}
 	},
-	"stray": func(_ model.Request, o *model.Outcome) { o.GeneralComment = "not a field of this kind" },
 	// waits is at work until what it has done was saved.
 	"waits": func(model.Request, *model.Outcome) {
 		fmt.Fprintln(os.Stderr, atWork)
@@ -99,18 +94,6 @@ func init() { maps.Copy(tricks, issueTricks) }
 func commitAll(message string) {
 	run("git", "add", "-A")
 	run("git", "commit", "-q", "-m", message)
-}
-
-// halfMerged commits something, and leaves a merge with a conflict.
-func halfMerged() {
-	appendLine("greeting.txt", "ours")
-	commitAll("Ours")
-	run("git", "switch", "-q", "-c", "theirs", "HEAD~1")
-	appendLine("greeting.txt", "theirs")
-	commitAll("Theirs")
-	run("git", "switch", "-q", "-")
-	_ = exec.Command("git", "merge", "-q", "theirs").Run() // it conflicts
-	run("git", "branch", "-q", "-D", "theirs")
 }
 
 // requests are what the agent was asked, where it wrote that down.

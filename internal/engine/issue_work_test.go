@@ -37,8 +37,7 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 }
 
 func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "scribbles"
+	w := newIssue(t).whoseAgent("scribbles")
 	w.blocked(model.ReasonAgent, w.handle(w.label("alice", design)))
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "scribble\n", w.fileOf(w.checkpoints()[0], "scribble.txt"))
@@ -111,8 +110,7 @@ func TestWorkThatWasRefusedIsPartOfTheNextAttempt(t *testing.T) {
 }
 
 func TestAnAnswerThatArrivesBeforeTheStopIsTakenUpAndRemembered(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "record+meanwhile+stuck"
+	w, ev := labelled(t, smallJob, "record+meanwhile+stuck")
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Vouvoyer"}`})
 	w.blocked(model.ReasonAgent, w.handle(ev))
@@ -145,8 +143,7 @@ func TestWorkBeginsAnewWhereTheStopWasDeleted(t *testing.T) {
 }
 
 func TestWorkThatWasSavedBeforeSeveralDeathsIsToldOfInTheBlock(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "quiet+hangs"
+	w, ev := commented(t, "quiet+hangs")
 	saved := w.killed(ev)
 	w.agentSetting(`checkpoint_every = "10s"`, "")
 	w.agent = "answer"

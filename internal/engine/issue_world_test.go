@@ -18,8 +18,7 @@ const (
 // newIssue is a world whose stories are about an issue that alice has opened.
 func newIssue(t *testing.T, more ...string) *world {
 	t.Helper()
-	w := newWorld(t, more...)
-	w.agent = "job"
+	w := newWorld(t, more...).whoseAgent("job")
 	w.open("alice", "Greet in French", "People in France read this.")
 	return w
 }
@@ -91,9 +90,12 @@ func (w *world) talkOn(number int) string {
 	return b.String()
 }
 
-// labelled is a world with an issue for an agent, and its event.
-func labelled(t *testing.T, label string) (*world, model.Event) {
+// labelled is a world with an issue for an agent, and its event. how is what the agent does where that is not the job.
+func labelled(t *testing.T, label string, how ...string) (*world, model.Event) {
 	t.Helper()
 	w := newIssue(t)
+	if len(how) > 0 {
+		w.agent = how[0]
+	}
 	return w, w.label("alice", label)
 }

@@ -31,15 +31,6 @@ func (w *world) answeredBy(how string) model.Report {
 	return w.handle(w.say("bob", "Formal."))
 }
 
-func TestATurnThatAskedGoesOnFromItsWork(t *testing.T) {
-	w, checkpoint := askedAbout(t, "commits+dirty")
-	before := w.branches()[checkpoint]
-	require.Equal(t, model.ResultDone, w.answeredBy("record+answer").Result)
-	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Checkpoint of work on pull request 1", "Answer, in words of call 2"}, subjectsOf(w.commits()))
-	assert.Equal(t, before, w.bare("rev-parse", w.head+"~1"), "the very commits")
-	assert.Contains(t, w.requests()[0].Prompt, "The branch holds the work of an earlier, unfinished attempt")
-}
-
 func TestUnfinishedWorkIsNotPublishedUnlessTheAgentSaysSo(t *testing.T) {
 	type row struct {
 		commits int
@@ -114,8 +105,7 @@ func TestAnAttemptThatStartsOverSaysWhyAndHowToUseTheWork(t *testing.T) {
 }
 
 func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "workflow+fail"
+	w, ev := commented(t, "workflow+fail")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	assert.Contains(t, w.marked("turn", "failed")[0]["body"], "The next attempt starts without it")
 	w.agent = "sees+answer"
@@ -125,8 +115,7 @@ func TestWorkThatNoBranchMayHoldIsNotTakenUp(t *testing.T) {
 }
 
 func TestAFlowThatIsNotTheSameBeginsAfresh(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "dirty+stuck"
+	w := newIssue(t).whoseAgent("dirty+stuck")
 	require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
 	w.unlabel("alice", design)
 	w.agent = "sees+job"
@@ -172,6 +161,7 @@ func (w *world) waitingFor() []model.Need {
 
 func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 	t.Parallel()
+	turn := func(t *testing.T) (*world, model.Event) { return commented(t) }
 	for name, c := range map[string]struct {
 		build func(t *testing.T) (*world, model.Event)
 		again func(w *world) model.Event
@@ -179,8 +169,8 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 		how   string
 		ends  model.Result
 	}{
-		"a turn that asks":  {commented, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
-		"a turn that fails": {commented, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
+		"a turn that asks":  {turn, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
+		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
 		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
 	} {

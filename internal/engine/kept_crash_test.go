@@ -37,8 +37,7 @@ func TestADeathWhileWorkIsKeptOrTakenUpIsMadeGood(t *testing.T) {
 			return w, w.label("alice", smallJob)
 		}, []int{3, 4}},
 		"a design that goes on from a checkpoint": {func(t *testing.T) (*world, model.Event) {
-			w := newIssue(t)
-			w.agent = "dirty+stuck"
+			w := newIssue(t).whoseAgent("dirty+stuck")
 			require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
 			return w, w.say("bob", "Formal.")
 		}, []int{2, 3}},

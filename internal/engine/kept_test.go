@@ -88,8 +88,7 @@ func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 			"dirty+fail":  {"turn", model.ResultFailed},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
-				w, ev := commented(t)
-				w.agent = how
+				w, ev := commented(t, how)
 				takes(w)
 				require.Equal(t, c.result, w.handle(ev).Result)
 				w.gate.revive()

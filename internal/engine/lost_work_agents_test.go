@@ -4,7 +4,6 @@ package engine_test
 
 import (
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,13 +25,11 @@ func TestADeathAfterTheStageKeepsTheSession(t *testing.T) {
 	ev := w.delivery("pull_request_review_comment")
 	s.Play(w.answering(r, second, "moon", "sun")...)
 	staged := false
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if staged {
-			return diesFirst
-		}
-		staged = strings.HasSuffix(r.URL.Path, "/git-receive-pack")
-		return passes
-	}
+	w.gate.when(diesFirst, func(r *http.Request) bool {
+		was := staged
+		staged = staged || isPush(r)
+		return was
+	})
 	w.dies(ev)
 
 	w.clone("--branch", w.head)

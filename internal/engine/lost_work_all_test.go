@@ -3,13 +3,10 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -41,16 +38,10 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 	w := newWorld(t)
 	w.meanwhile(w.push("bob"))
 	ev := w.remark("alice", "Answer me.")
-	pushes := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if pushes++; pushes == 1 { // the first stage gets through; the next push finds the server down
-				o := w.outage("POST", "git-receive-pack", 1, 4)
-				w.send(o.Login, o.Method, o.Path, json.RawMessage(o.Body))
-			}
-		}
-		return passes
-	}
+	w.before(isPush, func() { // the first stage gets through; the next push finds the server down
+		o := w.outage("POST", "git-receive-pack", 1, 4)
+		w.send(o.Login, o.Method, o.Path, json.RawMessage(o.Body))
+	})
 	w.gives(model.ResultRetry, w.handle(ev))
 	w.gate.revive()
 	planned := w.saidOnce("turn", "planned")
@@ -65,8 +56,7 @@ func TestAReplayThatCannotBeStagedKeepsWhatIsRecorded(t *testing.T) {
 }
 
 func TestAnOutageInTheMiddleOfATurnLosesNoWork(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "commits+insist"
+	w := newWorld(t).whoseAgent("commits+insist")
 	w.meanwhile(w.outage("GET", "info/refs", 0, 1))
 	ev := w.remark("alice", "Answer me.")
 	w.gives(model.ResultRetry, w.handle(ev))
@@ -97,26 +87,15 @@ func TestTestsThatBreakTheCheckoutOfAReplayAreGotOver(t *testing.T) {
 }
 
 func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "commits+stuck"
+	w := newWorld(t).whoseAgent("commits+stuck")
 	w.handle(w.delivery("pull_request"))
 	pr := w.marked("pr", "")[0]
 	ev := w.remark("alice", "Answer me.")
-	pushed := false
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if !pushed && strings.HasSuffix(r.URL.Path, "/git-receive-pack") { // the checkpoint
-			pushed = true
-			w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", pr.id())), object{"body": pr["body"].(string) + "!"})
-			other, err := w.engine().Handle(context.Background(), ev)
-			assert.NoError(t, err)
-			assert.Equal(t, "marker_edited", other.BlockedReason, other.Reason)
-		}
-		return passes
-	}
-	rep := w.handle(ev)
-	assert.True(t, pushed)
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, "agent_blocked", rep.BlockedReason)
+	w.before(isPush, func() { // the checkpoint
+		w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", pr.id())), object{"body": pr["body"].(string) + "!"})
+		w.blocked("marker_edited", w.beside(ev))
+	})
+	w.blocked("agent_blocked", w.handle(ev))
 	branch, subjects := w.kept()
 	assert.Equal(t, []string{"Agent's one", "Agent's two"}, subjects)
 	assert.Contains(t, w.conversation(), w.linkOf(branch))

@@ -1,9 +1,7 @@
 package engine_test
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -177,19 +175,6 @@ func TestAProtectedHeadStays(t *testing.T) {
 	}
 }
 
-// Where the base takes no merge commit either, the request is refused before anything runs, and both branches are named.
-func TestAProtectedHeadAndALinearBase(t *testing.T) {
-	w := newMerge(t)
-	w.proposed("feat/two", "main", "main")
-	w.moveOn()
-	w.barHead(object{"push": []string{"octo"}})
-	w.protect(object{"linear": true})
-	rep := w.blocked("STRATEGY_UNUSABLE", w.command("carol", "/mergexo merge"))
-	assert.Contains(t, rep.Reason, `the rules of branch "main" require a linear history; use strategy=api (no-ff leaves the head branch as it is: branch protection of branch "feat/two" forbids force pushes)`)
-	assert.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge strategy=api").Result)
-	assert.Equal(t, "merged", w.badge())
-}
-
 // The rules come while the tests run: the request ends at once, and names the branch whose rules they are.
 func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
 	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
@@ -205,17 +190,9 @@ func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
 
 // pushesTo has something happen just before git pushes to a branch for the first time.
 func (w *world) pushesTo(branch string, do func()) {
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			body, _ := io.ReadAll(r.Body)
-			r.Body = io.NopCloser(bytes.NewReader(body))
-			if do != nil && bytes.Contains(body, []byte("refs/heads/"+branch+"\x00")) {
-				do()
-				do = nil
-			}
-		}
-		return passes
-	}
+	w.before(func(r *http.Request) bool {
+		return isPush(r) && strings.Contains(readAll(r), "refs/heads/"+branch+"\x00")
+	}, do)
 }
 
 // The same aboard: it ends the request of that pull request at once, and no other one waits for it.

@@ -83,16 +83,6 @@ func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T
 	assert.Equal(t, "merged", w.badge())
 }
 
-func TestMergeByThoseWhoMayNot(t *testing.T) {
-	w := newMerge(t)
-	before := w.at("main")
-	for _, login := range []string{"alice", "eve"} { // may write, may only read
-		w.command(login, "/mergexo merge")
-		assert.Equal(t, before, w.at("main"), login)
-	}
-	assert.Empty(t, w.merges())
-}
-
 func TestMergeOfAnApprovalByAReader(t *testing.T) {
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	before := w.at("main")

@@ -190,16 +190,10 @@ func (g *grouped) takenUp() {
 func TestMergeGroupThatIsCalledOffWhileAnotherRunTakesItUp(t *testing.T) {
 	g := newGroup(t)
 	g.landsInPart()
-	taken := false
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if !taken && r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, fmt.Sprintf("octo/widgets/issues/%d/comments", g.number)) {
-			taken = true
-			g.takenUp()
-		}
-		return passes
-	}
+	g.before(func(r *http.Request) bool {
+		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, fmt.Sprintf("octo/widgets/issues/%d/comments", g.number))
+	}, g.takenUp)
 	g.cancels()
-	require.True(t, taken)
 	assert.Equal(t, []string{"merging"}, g.merges(), "it is that run's")
 	assert.Contains(t, g.said()[0]["body"], `"state":"merging"`)
 }
@@ -207,17 +201,11 @@ func TestMergeGroupThatIsCalledOffWhileAnotherRunTakesItUp(t *testing.T) {
 // A run that cannot land the rest leaves the request alone where another run has taken it up.
 func TestMergeGroupWhoseRestFailsInARunThatHasLostIt(t *testing.T) {
 	g := newGroup(t)
-	here, taken := g.at("main"), false
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if !taken && strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != here {
-			taken = true
-			g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "push": []string{"alice"}})
-			g.takenUp()
-		}
-		return passes
-	}
+	g.before(g.restLands(), func() {
+		g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "push": []string{"alice"}})
+		g.takenUp()
+	})
 	_, rep := g.request()
-	require.True(t, taken)
 	assert.Equal(t, []string{"merged", "open"}, g.badges())
 	assert.Equal(t, []string{"merging"}, g.merges(), rep.Reason)
 	assert.Contains(t, g.words(), `"claim":"another"`)

@@ -21,12 +21,7 @@ func (g *grouped) mergedBy(strategy string) {
 // diesAt lets the process die at the first write that is the one, before or after it.
 func (g *grouped) diesAt(f fate, is func(*http.Request) bool) model.Event {
 	g.t.Helper()
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if is(r) {
-			return f
-		}
-		return passes
-	}
+	g.gate.when(f, is)
 	ev, _ := g.request()
 	require.True(g.t, g.gate.died())
 	g.gate.revive()
@@ -119,10 +114,7 @@ func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
 // settings.
 func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
 	g := newGroup(t)
-	before := g.at("main")
-	ev := g.diesAt(diesFirst, func(r *http.Request) bool {
-		return strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != before
-	})
+	ev := g.diesAt(diesFirst, g.restLands())
 	protect := func(rules object) {
 		rules["repository"], rules["branch"], rules["ruleset"] = "octo/client", "main", 42
 		g.world.put("/_sandbox/protection", rules)

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -53,14 +52,7 @@ func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	w.clone()
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	moved := false
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if _, err := os.Stat(log); err == nil && !moved {
-			moved = true
-			w.write("octo", "main", "again.txt", "again\n")
-		}
-		return passes
-	}
+	w.before(func(*http.Request) bool { return assert.FileExists(new(testing.T), log) }, func() { w.write("octo", "main", "again.txt", "again\n") })
 	w.done(w.command("carol", "/mergexo merge"))
 	text := contents(t, log)
 	places := strings.Fields(string(text))

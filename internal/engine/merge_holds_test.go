@@ -62,18 +62,6 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 	}
 }
 
-// A title that somebody changes aboard takes the pull request out of its car, though no run hears of it.
-func TestATitleHoldsAboard(t *testing.T) {
-	w, numbers := boarded(t, nil, "one\n", "two\n")
-	w.rename(numbers[0], "WIP: another")
-	w.arrives("open merged", numbers...)
-	w.number = numbers[0]
-	assert.Contains(t, w.request(), "its title begins with")
-	w.rename(numbers[0], "Another")
-	w.sweep()
-	w.arrives("merged merged", numbers...)
-}
-
 // A bot is heard where the settings name it, and no other one.
 func TestABotThatTheSettingsNameIsHeard(t *testing.T) {
 	t.Parallel()

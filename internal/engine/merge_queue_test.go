@@ -176,16 +176,6 @@ func TestWhatTheMergeQueueHasMergedIsNotTakenBack(t *testing.T) {
 	}
 }
 
-func TestAGroupDoesNotGoIntoTheMergeQueue(t *testing.T) {
-	w := newGroup(t, `strategy = "github-queue"`)
-	w.token = "sandbox-octo"
-	w.world.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "ruleset": 42, "queue": "SQUASH"})
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, w.merges())
-	assert.Contains(t, w.world.request(), "GitHub's merge queue cannot land several pull requests together")
-	assert.Equal(t, "open", w.badge())
-}
-
 // What a person has put into the queue is followed, and is left there.
 func TestAPersonsPlaceInTheMergeQueueIsTheirs(t *testing.T) {
 	w := newQueue(t)

@@ -63,16 +63,11 @@ func TestMergesOfTwoPullRequestsRace(t *testing.T) {
 			if write%2 == 0 { // the other way round
 				one, two = two, one
 			}
-			began := false
-			w.gate.after = func(n int) {
-				if n == write && !began {
-					began = true
-					w.beside(two)
-					w.over(w.runs)
-				}
-			}
+			w.afterWrite(write, func() {
+				w.beside(two)
+				w.over(w.runs)
+			})
 			w.handle(one)
-			assert.True(t, began, "there is no write %d", write)
 			w.gate.revive()
 			for _, ev := range []model.Event{one, two} {
 				w.number = ev.Number

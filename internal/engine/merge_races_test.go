@@ -50,15 +50,34 @@ func (w *world) beforeWrite(n int, do func()) {
 	}
 }
 
-// beforeEdit lets something happen before the first edit of a comment.
-func (w *world) beforeEdit(do func()) {
-	done := false
+// before lets something happen before the first write that matches, which has to come.
+func (w *world) before(match func(*http.Request) bool, do func()) {
+	came := false
+	w.t.Cleanup(func() { assert.True(w.t, came, "there is no such write") })
 	w.gate.at = func(_ int, r *http.Request) fate {
-		if !done && r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/") {
-			done = true
+		if !came && match(r) {
+			came = true
 			do()
 		}
 		return passes
+	}
+}
+
+// beforeEdit lets something happen before the first edit of a comment.
+func (w *world) beforeEdit(do func()) {
+	w.before(func(r *http.Request) bool {
+		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
+	}, do)
+}
+
+// afterWrite lets something happen once the n-th write is applied, which has to come, and before it is answered.
+func (w *world) afterWrite(n int, do func()) {
+	w.t.Cleanup(func() { assert.Nil(w.t, w.gate.after, "there is no write %d", n) })
+	w.gate.after = func(i int) {
+		if i == n {
+			w.gate.after = nil
+			do()
+		}
 	}
 }
 
@@ -126,22 +145,6 @@ func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 	w.gate.revive()
 	w.handle(ev)
 	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
-}
-
-// A pause that an operator was told of holds, though the tests have run already.
-func TestMergeThatIsPausedWhileItsTestsRun(t *testing.T) {
-	w := newMerge(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	before := w.at("main")
-	paused := false
-	w.beforeEdit(func() { // the record, after the tests
-		paused = true
-		w.beside(w.say("carol", "/mergexo pause"))
-	})
-	w.command("carol", "/mergexo merge")
-	require.True(t, paused)
-	assert.Equal(t, before, w.at("main"))
-	assert.NotEqual(t, "merged", w.badge())
 }
 
 // A command that two processes answer in one moment is obeyed once, also where the first one is through with it by then.

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -127,12 +126,7 @@ func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 // A revert of what GitHub merged onto a base that had moved meanwhile takes back nothing of others.
 func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
 	w := newMerge(t, `strategy = "api"`)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/merge") {
-			w.write("octo", "main", "theirs.txt", "theirs\n")
-		}
-		return passes
-	}
+	w.before(byGitHub, func() { w.write("octo", "main", "theirs.txt", "theirs\n") })
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
 	w.gate.revive()
 	require.Contains(t, w.bare("ls-tree", "--name-only", "main"), "theirs.txt")

@@ -90,15 +90,13 @@ func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
 	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
 }
 
+// byGitHub matches the request that has GitHub merge a pull request.
+func byGitHub(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/merge") }
+
 // The base moves in the last moment, between our look at it and GitHub's merge: nobody can prevent that, and the comment says it.
 func TestMergeByGitHubOfWhatWasNotTestedSaysSo(t *testing.T) {
 	w := newMerge(t, `strategy = "api"`)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if r.Method == http.MethodPut && strings.HasSuffix(r.URL.Path, "/merge") {
-			w.write("octo", "main", "late.txt", "late\n")
-		}
-		return passes
-	}
+	w.before(byGitHub, func() { w.write("octo", "main", "late.txt", "late\n") })
 	w.lands("/mergexo merge")
 	landed := w.bare("rev-parse", "main^{tree}")
 	assert.Contains(t, w.marked("merge", "")[0]["body"], "GitHub did not merge what was tested, because the base had moved: tree ")

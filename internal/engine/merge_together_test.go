@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -34,19 +33,19 @@ func (g *grouped) together() {
 	assert.Empty(g.t, g.stages())
 }
 
+// restLands matches the push that lands the other one, once this one has landed.
+func (g *grouped) restLands() func(*http.Request) bool {
+	here := g.at("main")
+	return func(r *http.Request) bool {
+		return isPush(r) && strings.Contains(r.URL.Path, "octo/client") && g.at("main") != here
+	}
+}
+
 // A group whose second base moves after the first has landed is not undone: the next run lands the rest.
 func TestMergeGroupGoesOnAfterAPartialLanding(t *testing.T) {
 	g := newGroup(t)
-	done, before := false, g.at("main")
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if !done && strings.Contains(r.URL.Path, "octo/client") && strings.Contains(r.URL.Path, "git-receive-pack") && g.at("main") != before {
-			done = true
-			g.put("main", "late.txt", "late\n")
-		}
-		return passes
-	}
+	g.before(g.restLands(), func() { g.put("main", "late.txt", "late\n") })
 	ev, _ := g.request()
-	require.True(t, done)
 	require.Equal(t, "merged", g.badge())
 	g.gate.revive()
 	g.take(ev)
@@ -69,17 +68,8 @@ func TestMergeGroupThatIsAskedForOnBothSides(t *testing.T) {
 	here := g.say("carol", "/mergexo merge")
 	g.api("carol", "POST", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs), object{"body": "/mergexo merge"})
 	there := g.delivery("issue_comment")
-	first := true
-	g.gate.at = func(_ int, r *http.Request) fate {
-		if first && strings.Contains(r.URL.Path, "git-receive-pack") {
-			first = false
-			_, err := g.engineAs("sandbox-octo").Handle(context.Background(), there)
-			assert.NoError(t, err)
-		}
-		return passes
-	}
+	g.before(isPush, func() { g.by(g.engineAs("sandbox-octo"), there) })
 	g.take(here)
-	require.False(t, first)
 	g.over(g.runs - 1)
 	g.over(g.runs)
 	g.take(here)

@@ -123,8 +123,7 @@ func TestTestsThatAreNotInstalledAreNoFeedback(t *testing.T) {
 
 // Of a failure that is no feedback, the next turn is told, and each one after it while the head stays.
 func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
-	w := newMerge(t, `tests = ["sh", "-c", "seq 3000; echo FAIL TestGreet; exit 3"]`)
-	w.agent = "record+talk"
+	w := newMerge(t, `tests = ["sh", "-c", "seq 3000; echo FAIL TestGreet; exit 3"]`).whoseAgent("record+talk")
 	w.command("carol", "/mergexo merge")
 	since := w.marked("merge", "")[0]["updated_at"].(string)
 	for i := range 3 {

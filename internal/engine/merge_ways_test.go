@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -36,14 +35,6 @@ func (w *world) theirs() string {
 	return w.api("mallory", "GET", "/api/v3/repos/mallory/widgets/git/ref/heads/feature", nil).at("object", "sha").(string)
 }
 
-func TestMergeOfAForkShowsAsMergedAndLeavesTheForkAlone(t *testing.T) {
-	w := newFork(t)
-	head := w.theirs()
-	w.lands("/mergexo merge")
-	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
-	assert.Equal(t, head, w.theirs())
-}
-
 // GitHub cannot show it as merged: it is closed with a link to what landed.
 func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
 	w := newFork(t)
@@ -55,34 +46,6 @@ func TestMergeOfAForkByCherryPickIsClosedWithALink(t *testing.T) {
 	assert.Equal(t, head, w.theirs())
 	assert.Equal(t, "closed", w.badge())
 	w.requested("done", "/commit/"+landed)
-}
-
-// The default branch can be the head of a pull request, of a release for example. Nobody wants it rewritten.
-func TestMergeOfTheDefaultBranchDoesNotRewriteIt(t *testing.T) {
-	w := newMerge(t)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-	w.write("octo", "release", "release.txt", "one\n")
-	w.write("octo", "main", "more.txt", "more\n")
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Release", "body": "", "head": "main", "base": "release"})["number"].(float64))
-	w.head = "main"
-	w.approve("alice")
-	before := w.at("main")
-	w.lands("/mergexo merge")
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, before, w.bare("rev-parse", "release^2"))
-}
-
-// A branch that another pull request stands on is not moved under it.
-func TestMergeOfABranchThatAnotherPullRequestUses(t *testing.T) {
-	w := newMerge(t)
-	head := w.tip()
-	sha := w.api("octo", "POST", w.path("/git/commits"), object{"message": "more", "tree": w.bare("rev-parse", w.head+"^{tree}"), "parents": []any{head}})["sha"]
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/on-top", "sha": sha})
-	w.api("octo", "POST", w.path("/pulls"), object{"title": "On top", "head": "on-top", "base": w.head})
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.lands("/mergexo merge")
-	assert.Equal(t, head, w.at(w.head), "it is there, where it was")
-	assert.Equal(t, head, w.bare("rev-parse", "main^2"))
 }
 
 // squashed is what a squash says that lands at the first try, or at the second since the base moved.
@@ -121,8 +84,7 @@ func TestMergeFromTheOperationsIssue(t *testing.T) {
 
 // A request that waits is found however much was said since.
 func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.agent = "talk"
+	w := newWorld(t, "", "[merge]\ntests = \"none\"").whoseAgent("talk")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
 	for round := range 2 {
@@ -137,12 +99,10 @@ func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
 // beforeGitPush lets something happen before the n-th push of MergeXO.
 func (w *world) beforeGitPush(n int, do func()) {
 	seen := 0
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-			if seen++; seen == n {
-				do()
-			}
+	w.before(func(r *http.Request) bool {
+		if isPush(r) {
+			seen++
 		}
-		return passes
-	}
+		return isPush(r) && seen == n
+	}, do)
 }

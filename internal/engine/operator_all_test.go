@@ -30,8 +30,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 			return w
 		}, 3, answers},
 		"retry": {func(t *testing.T) *world {
-			w := newWorld(t)
-			w.agent = "exit"
+			w := newWorld(t).whoseAgent("exit")
 			w.handle(w.remark("alice", "Answer me."))
 			w.agent = "answer"
 			w.talk("carol", "/mergexo retry")

@@ -286,8 +286,7 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 }
 
 func TestRetryForgivesFailedAttempts(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "exit"
+	w := newWorld(t).whoseAgent("exit")
 	w.review("alice", "Answer me.")
 	for range 2 {
 		w.handle(w.delivery("pull_request_review_comment"))
@@ -440,20 +439,6 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 	w.sweep()
 	assert.Len(t, w.answers(), 3)
 	w.quiet()
-}
-
-// What an edit adds is no command, and what stood there before is answered all the same.
-func TestFeedbackStaysFeedbackIfAnEditAddsACommand(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
-	id := w.talk("alice", "Do A.")
-	w.later(72 * time.Hour)
-	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "Do B.\n\n/MergeXO pause"})
-	w.sweep()
-	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Do B.")
-	assert.Empty(t, w.answers())
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-	w.rests()
 }
 
 // rewrittenEarly is a pull request that was tracked and then rewritten, with a comment that ran into the block.

@@ -47,21 +47,6 @@ func answeredTurn(t *testing.T, more ...string) *world {
 	})
 }
 
-func TestAReleaseLastsFromCommandToCommand(t *testing.T) {
-	w := answeredTurn(t)
-	release := w.say("carol", "/mergexo release")
-	w.talk("alice", "Between people.") // before the run of the release has begun
-	w.handle(release)
-	adopt := w.say("carol", "/mergexo adopt")
-	w.talk("carol", "Please fix X.") // before the run of the adopt has begun
-	fix := w.delivery("issue_comment")
-	w.handle(adopt)
-	w.handle(fix)
-	assert.Equal(t, 2, w.calls())
-	done := w.marked("turn", "done")
-	assert.Contains(t, done[len(done)-1]["body"], "**Answered 1 comment**")
-}
-
 func TestAReleaseIsRememberedInALongConversation(t *testing.T) {
 	w := answeredTurn(t)
 	w.orders("carol", "/mergexo release")
@@ -196,8 +181,7 @@ func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 }
 
 func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "stuck"
+	w, ev := commented(t, "stuck")
 	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	w.beforeWriting(func() { // the first reset is about to write
 		w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}})
@@ -278,8 +262,7 @@ func TestStatusReadsNoMoreForAPersonThanForTheBotThatWorks(t *testing.T) {
 }
 
 func TestACommandBehindOtherWordsGetsAHintOnceAndTheAgentReadsIt(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
+	w := newWorld(t).whoseAgent("echo")
 	ev := w.say("carol", "Do not run /mergexo merge")
 	for range 2 {
 		w.handle(ev)

@@ -48,8 +48,7 @@ func TestCommitsThatAreHandedOverAreMadeOurs(t *testing.T) {
 }
 
 func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "posing+fail"
+	w := newWorld(t).whoseAgent("posing+fail")
 	w.handle(w.remark("alice", "Pose."))
 	kept := w.checkpoints()
 	require.Len(t, kept, 1)
@@ -57,8 +56,7 @@ func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
 }
 
 func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "answer+shouting"
+	w := newWorld(t).whoseAgent("answer+shouting")
 	w.done(w.handle(w.remark("alice", "Shout.")))
 	require.Len(t, w.marked("turn", "done"), 1)
 	receipt := w.marked("turn", "done")[0]["body"]
@@ -68,8 +66,7 @@ func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
 }
 
 func TestLinesOfACommitMessageEndAsGitEndsThem(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "windows"
+	w := newWorld(t).whoseAgent("windows")
 	w.done(w.handle(w.remark("alice", "Write.")))
 	log := w.bare("log", "--format=%B", "main.."+w.head)
 	assert.NotContains(t, log, "\r")

@@ -45,8 +45,7 @@ func (w *world) killed(ev model.Event) (saved string) {
 }
 
 func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "quiet+hangs"
+	w, ev := labelled(t, smallJob, "quiet+hangs")
 	saved := w.killed(ev)
 	assert.Equal(t, "hello\nquiet\n", w.fileOf(saved, "greeting.txt"))
 	assert.Contains(t, w.comments()[0]["body"], saved, "the claim says where")
@@ -65,8 +64,7 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 }
 
 func TestAKilledRunOfATurnIsContinuedFromItsSavedWork(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "quiet+hangs"
+	w, ev := commented(t, "quiet+hangs")
 	saved := w.killed(ev)
 	assert.Equal(t, "hello\nworld\nquiet\n", w.fileOf(saved, "greeting.txt"))
 	w.agent = "answer"

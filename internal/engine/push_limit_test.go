@@ -3,7 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -30,15 +29,6 @@ func policies(t *testing.T, story func(t *testing.T, limit func(w *world))) {
 			})
 		}
 	}
-}
-
-// strictest is policies at a change: the policy that takes the least and does not say so. What else there is, a turn meets.
-func strictest(t *testing.T, story func(t *testing.T, limit func(w *world))) {
-	if everyRow {
-		policies(t, story)
-		return
-	}
-	story(t, func(w *world) { w.takes(1, true) })
 }
 
 func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
@@ -71,41 +61,12 @@ func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 	}
 }
 
-// The branch, the stage and what was saved meanwhile: three refs.
-func TestWhatWasSavedMeanwhileGoesAfterTheBranchHasTheWork(t *testing.T) {
-	t.Parallel()
-	strictest(t, func(t *testing.T, limit func(*world)) {
-		w := newIssue(t)
-		w.saves()
-		limit(w)
-		w.agent = "quiet+waits+job"
-		w.done(w.handle(w.label("alice", smallJob)))
-		assert.Equal(t, []string{branch}, keys(w.branches()))
-		assert.Empty(t, w.stages())
-		assert.Len(t, w.pulls(), 1)
-	})
-}
-
-func TestMergeGoesThroughWhereAPushMayMoveFewRefs(t *testing.T) {
-	w, ev := readyToMerge(t, model.StrategyRebase)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	want := w.ends()
-	strictest(t, func(t *testing.T, limit func(*world)) {
-		w, ev := readyToMerge(t, model.StrategyRebase)
-		limit(w)
-		w.done(w.handle(ev))
-		assert.Equal(t, want, w.ends())
-		assert.Equal(t, "merged", w.badge())
-		assert.Empty(t, w.stages(), "the lock is given back")
-	})
-}
-
 func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 	w, ev := readyToMerge(t, model.StrategyRebase)
 	w.takes(1, false)
 	var pushes []int
 	w.gate.at = func(n int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
+		if isPush(r) {
 			pushes = append(pushes, n)
 		}
 		return passes
@@ -132,35 +93,6 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 			assert.Equal(t, want, w.ends())
 		})
 	}
-}
-
-func TestMergeGroupLandsWhereAPushMayMoveFewRefs(t *testing.T) {
-	t.Parallel()
-	for _, refs := range []int{2, 1} {
-		g := newGroup(t)
-		for _, name := range []string{repo.String(), "octo/client"} {
-			g.world.put("/_sandbox/pushes", object{"repository": name, "refs": refs})
-		}
-		_, rep := g.request()
-		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Equal(t, []string{"merged", "merged"}, g.badges())
-		assert.Equal(t, []string{"done"}, g.merges())
-		assert.Empty(t, g.stages())
-	}
-}
-
-func TestASweepCleansUpInAsManyPushesAsTheServerAsksFor(t *testing.T) {
-	t.Parallel()
-	strictest(t, func(t *testing.T, limit func(*world)) {
-		w := newWorld(t)
-		w.api("octo", "PUT", w.pull("/merge"), object{})
-		for i := range 5 {
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/session/%d/%d", w.number, i), "sha": w.at("main")})
-		}
-		limit(w)
-		w.sweep()
-		assert.Empty(t, w.stages())
-	})
 }
 
 func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
@@ -202,12 +134,7 @@ func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
 			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
 				w, ev := twoComments(t)
 				w.takes(1, false)
-				w.gate.at = func(i int, r *http.Request) fate {
-					if i == n && strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-						return how
-					}
-					return passes
-				}
+				w.gate.only(n, how)
 				for range 3 { // what cannot be told is left to the next run
 					if w.handle(ev).Result == model.ResultNothing {
 						break

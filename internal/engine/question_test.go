@@ -14,8 +14,7 @@ import (
 // asked is a pull request whose agent has asked a question.
 func asked(t *testing.T, more ...string) *world {
 	t.Helper()
-	w := newWorld(t, more...)
-	w.agent = "doubts"
+	w := newWorld(t, more...).whoseAgent("doubts")
 	rep := w.blocked("agent_blocked", w.handle(w.remark("alice", "Greet.")))
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "answer the agent's question", rep.Need.Headline)

@@ -68,8 +68,7 @@ func TestConversationsStayQuiet(t *testing.T) {
 			w.handle(w.delivery("issue_comment"))
 		}},
 		"failure_and_recovery": {func(t *testing.T) *world {
-			w := newWorld(t)
-			w.agent = "exit"
+			w := newWorld(t).whoseAgent("exit")
 			line(w, "Answer me.")
 			return w
 		}, func(w *world) {
@@ -81,8 +80,7 @@ func TestConversationsStayQuiet(t *testing.T) {
 			w.orders("carol", "/mergexo unblock head_sha="+w.tip())
 		}},
 		"three_attempts": {func(t *testing.T) *world {
-			w := newWorld(t)
-			w.agent = "exit"
+			w := newWorld(t).whoseAgent("exit")
 			w.review("alice", "Answer me.")
 			ev := w.delivery("pull_request_review_comment")
 			for range 3 {
@@ -144,8 +142,7 @@ func TestConversationsStayQuiet(t *testing.T) {
 			return w
 		}, again},
 		"landed_after_all_of_it": {func(t *testing.T) *world {
-			w := newMerge(t, `tests = ["test", "-e", "fixed"]`)
-			w.agent = "doubts"
+			w := newMerge(t, `tests = ["test", "-e", "fixed"]`).whoseAgent("doubts")
 			line(w, "Greet.")
 			return w
 		}, func(w *world) {
@@ -217,8 +214,7 @@ func TestADeathWhileAQuestionEndsIsMadeGood(t *testing.T) {
 
 // A death at any write on the way to a question leaves nothing else of the turn in sight. One before the question costs an attempt.
 func TestADeathWhileAQuestionIsAskedIsMadeGood(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "doubts"
+	w := newWorld(t).whoseAgent("doubts")
 	ev := w.remark("alice", "Greet.")
 	dead := w.wrecks(func() { w.handle(ev) })
 	want, last := firstHidden.ReplaceAllString(w.visible(), "-- $1"), w.gate.writes

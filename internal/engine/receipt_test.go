@@ -99,8 +99,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 }
 
 func TestATurnWithoutAnyTraceIsDoneAgainOnceAnOperatorSaysSo(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "echo"
+	w := newWorld(t).whoseAgent("echo")
 	ev := w.say("alice", "Say more.")
 	w.handle(ev)
 	w.unreceipted()
@@ -154,8 +153,7 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 }
 
 func TestAnAgentLaysNoTracesEither(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "posing"
+	w := newWorld(t).whoseAgent("posing")
 	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Pose.")).Result)
 	assert.Equal(t, 1, strings.Count(w.bare("log", "--format=%B", "main.."+w.head), "MergeXO-Turn:"))
 	assert.NotContains(t, w.bare("log", "--format=%B", "main.."+w.head), "MergeXO-Turn: forged")

@@ -27,8 +27,7 @@ func (w *world) renamed(ev model.Event, run func(ev model.Event)) {
 func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 	t.Parallel()
 	t.Run("an answer", func(t *testing.T) {
-		w := newWorld(t)
-		w.agent = "record+talk"
+		w := newWorld(t).whoseAgent("record+talk")
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
 		w.renamed(w.remark("alice", "And this?"), func(ev model.Event) {
 			w.done(w.handle(ev))
@@ -52,8 +51,7 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("a run that knows the old name", func(t *testing.T) {
-		w := newWorld(t)
-		w.agent = "talk"
+		w := newWorld(t).whoseAgent("talk")
 		ev := w.remark("alice", "Why?")
 		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})
 		now := ev
@@ -63,8 +61,7 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		assert.Equal(t, 1, w.calls())
 	})
 	t.Run("what was done", func(t *testing.T) {
-		w := newWorld(t)
-		w.agent = "talk"
+		w := newWorld(t).whoseAgent("talk")
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
 		before, err := w.engine().History(context.Background(), repo, 0, time.Time{})
 		require.NoError(t, err)
@@ -76,8 +73,7 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		})
 	})
 	t.Run("but not of another one", func(t *testing.T) {
-		w := newWorld(t)
-		w.agent = "talk"
+		w := newWorld(t).whoseAgent("talk")
 		ev := w.remark("alice", "Why?")
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		w.api("octo", "PATCH", w.path(""), object{"name": gadgets.Name})

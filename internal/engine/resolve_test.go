@@ -47,8 +47,7 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"claims", resolving}, "no setting": {"answer", ""}} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", c.settings)
-			w.agent = c.agent
+			w := newWorld(t, "", c.settings).whoseAgent(c.agent)
 			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
 			assert.Len(t, w.replies(), 1)
 			assert.Empty(t, w.resolvedThreads())
@@ -57,8 +56,7 @@ func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
 }
 
 func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {
-	w := newWorld(t, "", resolving)
-	w.agent = "picky"
+	w := newWorld(t, "", resolving).whoseAgent("picky")
 	w.review("alice", "Delete all of it.")
 	w.done(w.inTwo(w.remark("bob", "Greet people.")))
 	assert.Equal(t, []string{"Greet people."}, w.resolvedThreads())

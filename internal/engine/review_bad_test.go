@@ -77,8 +77,7 @@ func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5")
-			w.agent = c.agent
+			w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5").whoseAgent(c.agent)
 			w.finds(c.rounds...)
 			w.done(w.handle(w.label("alice", smallJob)))
 			assert.Equal(t, c.calls, w.calls())

@@ -21,12 +21,7 @@ func (w *world) reviews() int { return strings.Count(w.reviewed(), "== COMMENTED
 func TestAReviewOfAHeadThatMovedAfterTheClaimIsPostedOnce(t *testing.T) {
 	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
-	w.gate.after = func(n int) {
-		if n == 1 { // the reply that claims it is there
-			w.gate.after = nil
-			w.write("alice", w.head, "more.txt", "more\n")
-		}
-	}
+	w.afterWrite(1, func() { w.write("alice", w.head, "more.txt", "more\n") }) // the reply that claims it is there
 	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/reviews") })
 	w.handle(ev)
 	w.gate.revive()

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -145,8 +144,7 @@ func TestAReviewerThatFailsInItsOwnJob(t *testing.T) {
 }
 
 func TestACancelledReviewersJobCostsNoAttempt(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "hangs"
+	w := newWorld(t).whoseAgent("hangs")
 	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
 	w.gate.revive()
 	e := w.engine()
@@ -193,16 +191,11 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 			}
 			one, other := w.prepared(ev), w.prepared(ev)
 			w.gate.revive()
-			w.gate.after = func(n int) {
-				if n == 1 { // the claim is there
-					w.gate.after = nil
-					e := w.engine()
-					e.Phase, e.Bundle = thread.ApplyPhase, other
-					rep, err := e.Handle(context.Background(), ev)
-					assert.NoError(t, err)
-					assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-				}
-			}
+			w.afterWrite(1, func() { // the claim is there
+				e := w.engine()
+				e.Phase, e.Bundle = thread.ApplyPhase, other
+				w.gives(model.ResultRetry, w.by(e, ev))
+			})
 			w.done(w.phase(thread.ApplyPhase, ev, one))
 			assert.Equal(t, model.ResultNothing, w.phase(thread.ApplyPhase, ev, other).Result)
 			assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
@@ -247,8 +240,7 @@ func TestAReviewAndATurnTakeTwoRuns(t *testing.T) {
 	t.Parallel()
 	for _, first := range []string{"the turn", "the review"} {
 		t.Run(first, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = "works+reviews"
+			w := newWorld(t).whoseAgent("works+reviews")
 			w.finds(threeFindings())
 			w.review("alice", "Answer me.")
 			if first == "the turn" { // the last job answers the command

@@ -3,7 +3,6 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"os"
 	"regexp"
 	"strings"
@@ -149,13 +148,7 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 	w := newReview(t)
-	w.gate.at = func(_ int, r *http.Request) fate {
-		if strings.HasSuffix(r.URL.Path, "/reviews") {
-			w.gate.at = nil
-			return unclear
-		}
-		return passes
-	}
+	w.gate.only(3, unclear) // the reply that claims it, a sign, the review
 	w.done(w.orders("carol", "/mergexo review"))
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
 }
@@ -163,15 +156,8 @@ func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 func TestTwoRunsMakeOneReview(t *testing.T) {
 	w := newReview(t)
 	ev := w.say("carol", "/mergexo review")
-	w.gate.after = func(n int) {
-		if n == 1 { // the reply that claims it is there
-			w.gate.after = nil
-			rep := w.beside(ev)
-			assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
-		}
-	}
-	rep := w.by(w.engine(), ev)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.afterWrite(1, func() { w.gives(model.ResultRetry, w.beside(ev)) }) // the reply that claims it is there
+	w.done(w.by(w.engine(), ev))
 	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.answers(), 1)

@@ -45,8 +45,7 @@ func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
 
 // The run takes further turns, each of which looks at the pull request again.
 func TestAReviewThatFailedIsTriedOnceInARun(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "works+reviews"
+	w := newWorld(t).whoseAgent("works+reviews")
 	w.finds([]model.Finding{found("a", -2, model.Must, "x")})
 	w.review("alice", "Greet people.")
 	ev := w.say("carol", "/mergexo review")
@@ -75,8 +74,7 @@ func TestOfTooManyFindingsTheGravestAreSaid(t *testing.T) {
 }
 
 func TestAReviewerThatNeverEndsIsStoppedByTheTimeOfTheRun(t *testing.T) {
-	w := newWorld(t, "", "run_timeout = \"90s\"\n")
-	w.agent = "hang"
+	w := newWorld(t, "", "run_timeout = \"90s\"\n").whoseAgent("hang")
 	w.passing(2*time.Minute, atWork)
 	ev := w.say("carol", "/mergexo review")
 	rep := w.handle(ev)
@@ -88,8 +86,7 @@ func TestAReviewerThatNeverEndsIsStoppedByTheTimeOfTheRun(t *testing.T) {
 }
 
 func TestAReviewCountsAgainstTheBudgetOfTheDay(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\ncost_per_day_usd = 0.5")
-	w.agent = "reviews+costs"
+	w := newWorld(t, "", "[feedback]\ncost_per_day_usd = 0.5").whoseAgent("reviews+costs")
 	w.finds(threeFindings())
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 	w.write("alice", w.head, "more.txt", "more\n")

@@ -56,8 +56,7 @@ func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 }
 
 func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "pair"
+	w := newWorld(t).whoseAgent("pair")
 	report := int(w.api("actions", "POST", w.path("/issues"), object{"title": "Nightly report", "body": "All is well."})["number"].(float64))
 	other := int(w.api("actions", "POST", w.path("/issues"), object{"title": "Weekly report", "body": "All is well."})["number"].(float64))
 	w.open("alice", "Greet everywhere", "In all languages.")

@@ -256,8 +256,7 @@ func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 	w := proposed(t, "record+circle")
 	assert.Equal(t, 2, w.calls())
 	assert.Contains(t, w.requests()[1].Prompt, "a cycle: base needs docs needs join needs far-left needs left needs base")
-	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1")
-	w.agent = "dizzy"
+	w = newWorld(t, "", "[feedback]\nrepair_rounds = 1").whoseAgent("dizzy")
 	w.open("alice", "Greet everywhere", "In all languages.")
 	w.ended(model.ResultBlocked, "the roadmap is invalid", w.handle(w.label("alice", roadmapLabel)))
 	assert.Contains(t, w.talkOn(w.number), "line 11: a cycle: a needs b needs a")

@@ -82,8 +82,7 @@ func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
 }
 
 func TestAnAgentThatOnlyAsksForGitOperationsFails(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "insist"
+	w := newWorld(t).whoseAgent("insist")
 	w.ended(model.ResultFailed, "the agent asked for git operations in more than 3 rounds", w.handle(w.say("alice", "Catch up with main.")))
 	assert.Equal(t, 4, w.calls())
 }
@@ -99,8 +98,7 @@ func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
 
 func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 	for _, how := range []string{"secret", "secret+fail"} {
-		w := newWorld(t)
-		w.agent = how
+		w := newWorld(t).whoseAgent(how)
 		rep := w.handle(w.say("alice", "Use my key."))
 		said := rep.Reason + w.logged.String()
 		for _, c := range w.comments() {
@@ -113,8 +111,7 @@ func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 		assert.Empty(t, w.checkpoints())
 		assert.Len(t, w.commits(), 1)
 	}
-	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"testdata/**\"]")
-	w.agent = "secret"
+	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"testdata/**\"]").whoseAgent("secret")
 	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Use the key of the tests.")).Result)
 	assert.Len(t, w.commits(), 3)
 }
@@ -123,8 +120,7 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 	t.Parallel()
 	for how := range forgeries {
 		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = how
+			w := newWorld(t).whoseAgent(how)
 			rep := w.gives(model.ResultBlocked, w.handle(w.say("alice", "Hide it well.")))
 			assert.Contains(t, []string{model.ReasonSecret, model.ReasonForbidden}, rep.BlockedReason, rep.Reason)
 			assert.Len(t, w.commits(), 1)
@@ -133,8 +129,7 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 }
 
 func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1")
-	w.agent = "large"
+	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1").whoseAgent("large")
 	rep := w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture.")))
 	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
 }

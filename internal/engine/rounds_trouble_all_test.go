@@ -58,8 +58,7 @@ func TestAClaimLastsAsLongAsItsErrands(t *testing.T) {
 }
 
 func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "remembers"
+	w := newWorld(t).whoseAgent("remembers")
 	for _, text := range []string{"One.", "Two."} {
 		w.done(w.handle(w.say("alice", text)))
 	}
@@ -91,15 +90,13 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 }
 
 func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "vast"
+	w := newWorld(t).whoseAgent("vast")
 	rep := w.blocked(model.ReasonSecret, w.handle(w.say("alice", "Leave room.")))
 	assert.Contains(t, rep.Reason, "the commits could not be checked for secrets: more than 16 MB of text; allow_secrets exempts files")
 	assert.Len(t, w.commits(), 1)
 	assert.Empty(t, w.stages())
 
-	w = newWorld(t, "", "[feedback]\nallow_secrets = [\"?.txt\"]")
-	w.agent = "vast"
+	w = newWorld(t, "", "[feedback]\nallow_secrets = [\"?.txt\"]").whoseAgent("vast")
 	w.done(w.handle(w.say("alice", "Leave room for tests.")))
 	assert.Len(t, w.commits(), 2)
 }

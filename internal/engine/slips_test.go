@@ -74,8 +74,7 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 		"unknown":          {2, 0, 0, "", "4242 is not a review comment of this turn"},
 		"talk+mute+better": {2, 1, 0, "No change is needed.", "no commit was needed"},
 	}, func(t *testing.T, how string, c row) {
-		w, ev := commented(t)
-		w.agent = how
+		w, ev := commented(t, how)
 		w.done(w.handle(ev))
 		w.settled(c.replies, 1, c.commits)
 		assert.Equal(t, c.calls, w.calls())
@@ -104,8 +103,7 @@ func TestWhatIsHandedOverIsSifted(t *testing.T) {
 func TestAnAnswerOfWhichNothingIsGoodIsAnAttemptThatFailed(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"empty", "talk+mute"} {
-		w := newWorld(t, "", "[feedback]\nrepair_rounds = 0")
-		w.agent = how
+		w := newWorld(t, "", "[feedback]\nrepair_rounds = 0").whoseAgent(how)
 		ev := w.remark("alice", "Answer me.")
 		w.ended(model.ResultFailed, "attempt 1 of 3: nothing of the agent's answer could be posted", w.handle(ev))
 		assert.Equal(t, 2, w.calls(), "it was asked once more")
@@ -117,8 +115,7 @@ func TestAnAnswerOfWhichNothingIsGoodIsAnAttemptThatFailed(t *testing.T) {
 }
 
 func TestASlipInWorkOnAnIssueGetsOneRound(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nrepair_rounds = 0")
-	w.agent = "record+draft"
+	w := newIssue(t, "", "[feedback]\nrepair_rounds = 0").whoseAgent("record+draft")
 	w.done(w.handle(w.label("alice", design)))
 	asked := w.requests()
 	require.Len(t, asked, 2)

@@ -12,8 +12,7 @@ import (
 )
 
 func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nturns_per_day = 2")
-	w.agent = "exit"
+	w := newWorld(t, "", "[feedback]\nturns_per_day = 2").whoseAgent("exit")
 	require.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "One.")).Result)
 	w.agent = "answer"
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result, "an attempt counts")
@@ -40,8 +39,7 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 
 // What agents cost on one number counts for all others, and whoever an operator lets go on is not asked about it again that day.
 func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
-	w := newWorld(t, "", "cost_per_day_usd = 1.50")
-	w.agent = "answer+costs"
+	w := newWorld(t, "", "cost_per_day_usd = 1.50").whoseAgent("answer+costs")
 	var ev model.Event
 	comment := func(number int, text string) model.Report {
 		w.number = number
@@ -99,8 +97,7 @@ func (w *world) costs(number int) (board, log float64) {
 func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("work that waited for its pull request", func(t *testing.T) {
-		w := newIssue(t)
-		w.agent = "job+costs"
+		w := newIssue(t).whoseAgent("job+costs")
 		may := func(is bool) {
 			w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": is})
 		}
@@ -115,8 +112,7 @@ func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 		assert.InDelta(t, 0.75, log, 0.001)
 	})
 	t.Run("a review before a turn that says no cost", func(t *testing.T) {
-		w := newWorld(t)
-		w.agent = "reviews+costs"
+		w := newWorld(t).whoseAgent("reviews+costs")
 		w.finds(threeFindings())
 		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 		w.agent = "answer"

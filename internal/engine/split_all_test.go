@@ -51,8 +51,7 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.settled(0, 0, 0)
 	})
 	t.Run("the agent says more than can be handed over", func(t *testing.T) {
-		w, ev := commented(t)
-		w.agent = "answer+huge+session"
+		w, ev := commented(t, "answer+huge+session")
 		w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 		w.settled(1, 1, 1)
 		assert.Contains(t, w.receipt(), "*(cut here: what the agent says is longer)*")

@@ -79,8 +79,7 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 		"workflow":       {model.ResultBlocked, "path_forbidden", 0, 0},
 		"dirty+fail":     {model.ResultFailed, "", 0, 1},
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`)
-		w.agent = how
+		w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`).whoseAgent(how)
 		ev := w.remark("alice", "Answer me.")
 		dir := w.prepared(ev)
 		rep := w.phase(thread.ApplyPhase, ev, dir)
@@ -104,13 +103,11 @@ func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
 	t.Parallel()
 	for name, build := range map[string]func() (*world, model.Event){
 		"a turn": func() (*world, model.Event) {
-			w := newWorld(t)
-			w.agent = "costs+fail"
+			w := newWorld(t).whoseAgent("costs+fail")
 			return w, w.remark("alice", "Answer me.")
 		},
 		"an issue": func() (*world, model.Event) {
-			w := newIssue(t)
-			w.agent = "costs+fail"
+			w := newIssue(t).whoseAgent("costs+fail")
 			return w, w.label("alice", smallJob)
 		},
 	} {

@@ -48,8 +48,7 @@ func TestAJobThatDiedIsChargedToItsOwnPullRequest(t *testing.T) {
 }
 
 func TestAJobThatDiedOverTheOperationsIssueIsChargedToNobody(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "stuck"
+	w := newWorld(t).whoseAgent("stuck")
 	require.Equal(t, model.ResultBlocked, w.handle(w.remark("alice", "Answer me.")).Result)
 	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations"})["number"].(float64))
 	w.setting(fmt.Sprintf("operations_issue = %d", issue))
@@ -95,8 +94,7 @@ func TestAFastForwardBetweenThePhasesLosesNoWork(t *testing.T) {
 
 // What the agent says may be nothing that can be handed over. Its commits are.
 func TestCommitsAreHandedOverWhoseOutcomeCannotBe(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "commits+costly"
+	w, ev := commented(t, "commits+costly")
 	dir := w.prepared(ev)
 	assert.FileExists(t, filepath.Join(dir, "commits.bundle"))
 	w.ended(model.ResultFailed, "usage", w.phase(thread.ApplyPhase, ev, dir))

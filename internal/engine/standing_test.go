@@ -11,8 +11,7 @@ import (
 // TestWhoOnlyLooksDeletesNothing: of two comments with one marker, which two runs posted in the same moment, a run deletes the
 // second. status, why and train only read.
 func TestWhoOnlyLooksDeletesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "answer"
+	w := newWorld(t).whoseAgent("answer")
 	w.handle(w.remark("alice", "Answer me."))
 	body := w.marked("pr", "")[0]["body"].(string)
 	w.talk("actions", body)

@@ -119,8 +119,7 @@ func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
 }
 
 func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "answer+marker"
+	w, ev := commented(t, "answer+marker")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- mergexo-block:")
@@ -260,8 +259,7 @@ func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
 }
 
 func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "elsewhere"
+	w := newWorld(t).whoseAgent("elsewhere")
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(0, 1, 1)
 }
@@ -270,8 +268,7 @@ func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
 	t.Parallel()
 	for _, trick := range []string{"amend", "reset", "rebase"} {
 		t.Run(trick, func(t *testing.T) {
-			w := newWorld(t)
-			w.agent = trick
+			w := newWorld(t).whoseAgent(trick)
 			w.review("alice", "Answer me.")
 			before := w.tip()
 			w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
@@ -328,15 +325,13 @@ func TestADepthOneCheckoutServesAsWellAsAnyOther(t *testing.T) {
 }
 
 func TestTheAgentsOwnCommitsAreKept(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "commits+answer"
+	w := newWorld(t).whoseAgent("commits+answer")
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, []string{"Write greeting.txt", "Agent's one", "Agent's two", "Answer, in words of call 1"}, w.commits())
 }
 
 func TestRequiredTestsRunBeforeThePushAndAreRepaired(t *testing.T) {
-	w := newWorld(t, `required_tests = ["test", "-f", "fixed.txt"]`)
-	w.agent = "answer+repair"
+	w := newWorld(t, `required_tests = ["test", "-f", "fixed.txt"]`).whoseAgent("answer+repair")
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Equal(t, 2, w.calls())
 	assert.Equal(t, []string{"Write greeting.txt", "Answer, in words of call 1", "Repair"}, w.commits())
@@ -355,8 +350,7 @@ func TestTestsThatKeepFailingBlock(t *testing.T) {
 }
 
 func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "exit"
+	w, ev := commented(t, "exit")
 	before := w.tip()
 	for i := 1; i <= 2; i++ {
 		rep := w.ended(model.ResultFailed, fmt.Sprintf("attempt %d of 3", i), w.handle(ev))
@@ -372,8 +366,7 @@ func TestAnAgentThatFailsIsTriedThreeTimes(t *testing.T) {
 }
 
 func TestWhatIsDangerousBlocksAtOnce(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "workflow"
+	w := newWorld(t).whoseAgent("workflow")
 	w.blocked("path_forbidden", w.handle(w.remark("alice", "Answer me.")))
 	assert.Contains(t, w.saidOnce("block", ""), ".github/workflows/x.yml: forbid_paths")
 	assert.Len(t, w.commits(), 1)
@@ -395,17 +388,8 @@ func TestAThirdDeathBlocksAndLeavesNoClaim(t *testing.T) {
 	assert.Empty(t, w.marked("turn", "started"))
 }
 
-func TestChangesWithoutACommitMessageAreNotPushed(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk+dirty"
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-	w.settled(1, 1, 0)
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "without a commit message")
-}
-
 func TestACancelledRunLeavesItsClaimAndTheNextRecovers(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "hang"
+	w, ev := commented(t, "hang")
 	e := w.engine()
 	e.Foreign = nil
 	assert.Equal(t, model.ResultRetry, w.interrupted(e, ev, 1).Result)

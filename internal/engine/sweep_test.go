@@ -47,8 +47,7 @@ func TestASweepMakesGoodWhatADeadRunLeft(t *testing.T) {
 }
 
 func TestASweepTriesAnAgentThatFailedAgainUntilItBlocks(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "fail"
+	w := newWorld(t).whoseAgent("fail")
 	w.handle(w.remark("alice", "Answer me."))
 	for range 2 {
 		w.later(time.Minute)

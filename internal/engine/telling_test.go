@@ -46,8 +46,7 @@ func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
 }
 
 func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {
-	w := newWorld(t, `coding_guidelines = "docs/rules.md"`)
-	w.agent = "rules"
+	w := newWorld(t, `coding_guidelines = "docs/rules.md"`).whoseAgent("rules")
 	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Say your rules.")).Result)
 	assert.NotContains(t, w.marked("turn", "done")[0]["body"], "coding guidelines")
 	assert.Contains(t, w.logged.String(), "guidelines_missing")

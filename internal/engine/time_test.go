@@ -48,8 +48,7 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 		"in the middle of the agent's work": {"commits+dirty+hangs", "", atWork},
 		"in the middle of the tests":        {"commits", hangingTests, "tests are running"},
 	}, func(t *testing.T, _ string, c struct{ agent, tests, word string }) {
-		w := newWorld(t, c.tests, `run_timeout = "30s"`)
-		w.agent = c.agent
+		w := newWorld(t, c.tests, `run_timeout = "30s"`).whoseAgent(c.agent)
 		w.passing(30*time.Second, c.word)
 		ev := w.remark("alice", "Answer me.")
 		w.ended(model.ResultFailed, "run_timeout", w.handle(ev))
@@ -62,15 +61,6 @@ func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 			w.recovers(ev, false)
 		}
 	})
-}
-
-func TestARunOnAnIssueWhoseTimeIsOverWaitsForAPerson(t *testing.T) {
-	w := newIssue(t, "", `run_timeout = "30s"`)
-	w.agent = "quiet+hangs"
-	w.passing(30*time.Second, atWork)
-	w.blocked(model.ReasonTimeout, w.handle(w.label("alice", smallJob)))
-	assert.Contains(t, w.lastSaid(), "run_timeout")
-	assert.Equal(t, "hello\nquiet\n", w.fileOf(branch, "greeting.txt"))
 }
 
 func TestNoTurnBeginsOnceTheTimeIsOver(t *testing.T) {
@@ -143,11 +133,7 @@ func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 	w := newExternal(t, "evaluate = "+hangs)
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), `timeout = "1m"`, "timeout = \"1m\"\nrun_timeout = \"30s\"", 1))
 	w.letIn("carol")
-	w.gate.after = func(n int) {
-		if n == 1 { // this one begins late, and does not count
-			w.clock.Advance(20 * time.Second)
-		}
-	}
+	w.afterWrite(1, func() { w.clock.Advance(20 * time.Second) }) // this one begins late, and does not count
 	w.passing(10*time.Second, "evaluating")
 	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
 	require.NoError(t, err)

@@ -58,8 +58,7 @@ func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
 }
 
 func TestWorkOnAnIssueOutlivesATokenThatExpires(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "job"
+	w, ev := labelled(t, smallJob, "job")
 	renew := w.expires(func(r *http.Request) bool {
 		return w.calls() > 0 && r.URL.Query().Get("service") == "git-receive-pack"
 	})

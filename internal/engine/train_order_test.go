@@ -30,21 +30,6 @@ func (w *world) landed(numbers []int, name string) (order []int) {
 	return out
 }
 
-// Who was approved first boards first, though somebody asked for the other one before.
-func TestTheFirstApprovedBoardsFirst(t *testing.T) {
-	w := newTrain(t, "speculate = 1", "batch = 1")
-	numbers := w.ready("car", "one\n", "two\n", "three\n")
-	w.number, w.head = numbers[1], "agent/car1"
-	w.write("octo", w.head, "car1.txt", "two, which alice has not seen\n")
-	w.passed("ci")
-	w.aboard(numbers, "")
-	w.number = numbers[1]
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
-	w.arrives("merged merged merged", numbers...)
-	assert.Equal(t, []int{numbers[0], numbers[2], numbers[1]}, w.landed(numbers, "car"))
-}
-
 // What a pull request depends on lands before it, or with it: in one car, however late it was asked for.
 func TestADependencyOrdersAndGroups(t *testing.T) {
 	w := newTrain(t, "speculate = 1")
@@ -62,20 +47,4 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 	assert.Equal(t, 1, w.wholeTrain(), "all three in one car")
 	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 	assert.Equal(t, []int{numbers[1], numbers[0], numbers[2]}, w.landed(numbers, "car"))
-}
-
-// What is tested on a car that lands is not tested again: as many runs of CI as there are cars.
-func TestWhatStandsBehindACarThatLandsIsNotTestedAgain(t *testing.T) {
-	w, numbers := boarded(t, nil, "one\n", "two\n", "three\n")
-	was := w.trains()
-	require.Len(t, was, 3)
-	before := w.at("main")
-	for _, car := range []string{"3", "2"} { // the later ones first
-		w.handle(w.tests("mergexo/train/main/"+car, was["mergexo/train/main/"+car]))
-		assert.Equal(t, before, w.at("main"), "what is before it has not landed")
-	}
-	w.handle(w.tests("mergexo/train/main/1", was["mergexo/train/main/1"]))
-	assert.Equal(t, was["mergexo/train/main/3"], w.at("main"), w.logged.String())
-	assert.Zero(t, w.wholeTrain(), "nothing is left to test")
-	assert.Equal(t, "merged merged merged", w.badges(numbers...))
 }

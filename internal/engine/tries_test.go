@@ -73,8 +73,7 @@ func TestTheSameWorkIsKeptOnce(t *testing.T) {
 // keepsOnce lets an agent fail three times that does the same each time.
 func keepsOnce(t *testing.T, does string) {
 	t.Helper()
-	w, ev := commented(t)
-	w.agent = does
+	w, ev := commented(t, does)
 	for range 2 {
 		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	}
@@ -93,8 +92,7 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 	t.Parallel()
 	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
 		t.Run(how, func(t *testing.T) {
-			w, ev := commented(t)
-			w.agent = how
+			w, ev := commented(t, how)
 			w.cancels(ev)
 			assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
 			branches := w.checkpoints()
@@ -113,8 +111,7 @@ func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
 
 // A run that dies once it has removed a branch has not said so yet.
 func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "line+hangs"
+	w, ev := commented(t, "line+hangs")
 	w.cancels(ev)
 	branches := w.checkpoints()
 	require.Len(t, branches, 1)
@@ -130,19 +127,8 @@ func TestAReceiptLinksNoBranchThatIsGone(t *testing.T) {
 	assert.NotContains(t, w.receipt(), link)
 }
 
-func TestARunThatIsCancelledBeforeThereIsAnyWorkSaysSo(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "hangs"
-	w.cancels(ev)
-	assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
-	w.agent = "answer"
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.settled(1, 1, 1)
-}
-
 func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "quiet+fail"
+	w, ev := labelled(t, smallJob, "quiet+fail")
 	for range 2 {
 		w.handle(ev)
 	}

@@ -19,15 +19,10 @@ func TestAnOwnerWhoseClaimExpiredStopsBeforeItsNextEffect(t *testing.T) {
 	for n := writeClaim + 1; n < writes; n++ {
 		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
 			w, ev := twoComments(t)
-			entered := false
-			w.gate.after = func(i int) {
-				if i == n && !entered {
-					entered = true
-					w.later(10 * time.Hour)
-					rep := w.beside(ev)
-					assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				}
-			}
+			w.afterWrite(n, func() {
+				w.later(10 * time.Hour)
+				w.done(w.beside(ev))
+			})
 			w.gives(model.ResultRetry, w.by(w.engine(), ev))
 			assert.Equal(t, want, w.shows())
 		})

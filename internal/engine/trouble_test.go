@@ -51,8 +51,7 @@ func TestOldFeedbackIsNotAnsweredAgainWhereItsReceiptWasNotRead(t *testing.T) {
 }
 
 func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	ev := w.remark("alice", "One.")
 	w.beforeWrite(writeClaim, func() { // the first run has read one comment; the second reads two, and is faster
 		w.review("bob", "Two.")
@@ -96,12 +95,10 @@ func TestOfTwoRunsThatClaimATurnTheOlderClaimGoesOn(t *testing.T) {
 		})
 		<-claimed
 	})
-	w.gate.after = func(n int) {
-		if n == 3 {
-			close(claimed)
-			<-withdrawn
-		}
-	}
+	w.afterWrite(3, func() {
+		close(claimed)
+		<-withdrawn
+	})
 	rep, err := first.Handle(context.Background(), ev)
 	close(withdrawn)
 	ended.Wait()
@@ -181,8 +178,7 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 		}
 	})
 	t.Run("what tests leave is nobody's work", func(t *testing.T) {
-		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`)
-		w.agent = "answer+repair"
+		w := newWorld(t, `required_tests = ["sh", "-c", "echo x > coverage.out; test -f fixed.txt"]`).whoseAgent("answer+repair")
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 		w.lacks(w.head, "coverage.out")
 		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "left changes")
@@ -191,18 +187,13 @@ mv -f "$(file "$made")" "$(file "$(git rev-parse HEAD)")"
 
 // TestWhatEarlierAttemptsLeftOutlivesAPush: the claim that took their place is all that names it.
 func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "line+fail"
+	w, ev := commented(t, "line+fail")
 	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 	saved := w.checkpoints()
 	require.Len(t, saved, 1)
 	w.agent = "answer"
 	w.gate.revive()
-	w.gate.after = func(n int) {
-		if n == 2 { // the claim before is gone
-			w.write("bob", "agent/greet", "bob.txt", "bob\n")
-		}
-	}
+	w.afterWrite(2, func() { w.write("bob", "agent/greet", "bob.txt", "bob\n") }) // the claim before is gone
 	w.gives(model.ResultRetry, w.handle(ev))
 	assert.Contains(t, w.saidOnce("turn", "failed"), saved[0])
 	w.gate.revive()
@@ -212,15 +203,13 @@ func TestWhatEarlierAttemptsLeftOutlivesAPush(t *testing.T) {
 }
 
 func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "detach+talk"
+	w := newWorld(t).whoseAgent("detach+talk")
 	w.ended(model.ResultFailed, "left HEAD at", w.handle(w.remark("alice", "Answer me.")))
 	assert.Empty(t, w.replies())
 }
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "many+answer"
+	w, ev := commented(t, "many+answer")
 	w.diesAfterWrite(writePlan)
 	w.dies(ev)
 	w.done(w.handle(ev))
@@ -263,19 +252,6 @@ func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
 	}
 }
 
-func TestAnUnblockToANewHeadStartsAPlannedTurnOver(t *testing.T) {
-	w, ev := twoComments(t)
-	w.diesAfterWrite(writePlan)
-	w.dies(ev)
-	head := w.rewritten()
-	require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-	w.unblock(head)
-	w.done(w.handle(ev))
-	assert.Len(t, w.replies(), 2)
-	assert.Empty(t, w.marked("turn", "planned"))
-	assert.Equal(t, head, w.list("octo", w.pull("/commits"))[0]["sha"])
-}
-
 func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
 	w, ev := twoComments(t)
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": []string{"octo"}})
@@ -289,8 +265,7 @@ func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
 }
 
 func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	id := w.review("alice", "Old.")
 	w.handle(w.delivery("pull_request_review_comment"))
 	for i := range 55 {
@@ -367,8 +342,7 @@ func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
 }
 
 func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "talk"
+	w := newWorld(t).whoseAgent("talk")
 	w.review("alice", "Answer me.")
 	w.meanwhile(deed{"octo", "PATCH", w.pull(""), `{"state": "closed"}`})
 	w.handle(w.delivery("pull_request_review_comment"))
@@ -382,14 +356,11 @@ func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
 
 func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
 	w, ev := twoComments(t)
-	start, entered := w.tip(), false
-	w.gate.after = func(i int) {
-		if i == writeClaim && !entered {
-			entered = true
-			w.unblock(start)
-			w.later(time.Minute)
-		}
-	}
+	start := w.tip()
+	w.afterWrite(writeClaim, func() {
+		w.unblock(start)
+		w.later(time.Minute)
+	})
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.gate.revive()
 	w.later(time.Minute)

@@ -25,8 +25,7 @@ func (w *world) waiting(token string) []string {
 }
 
 func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
-	w := newIssue(t)
-	w.agent = "ask"
+	w := newIssue(t).whoseAgent("ask")
 	rep := w.gives(model.ResultBlocked, w.handle(w.label("alice", smallJob)))
 	require.NotNil(t, rep.Need, "the job summary shows it")
 	assert.Equal(t, "answer the agent's question", rep.Need.Headline)
@@ -61,8 +60,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 }
 
 func TestAFailedTurnIsToldByWhy(t *testing.T) {
-	w := newWorld(t)
-	w.agent = "exit"
+	w := newWorld(t).whoseAgent("exit")
 	w.handle(w.remark("alice", "Answer me."))
 	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
 	require.NoError(t, err)

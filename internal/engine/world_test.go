@@ -271,10 +271,16 @@ func (w *world) remark(login, text string) model.Event {
 	return w.delivery("pull_request_review_comment")
 }
 
-// commented is a world with a comment to answer, and its event.
-func commented(t *testing.T) (*world, model.Event) {
+// whoseAgent is the world with an agent that does this.
+func (w *world) whoseAgent(how string) *world { w.agent = how; return w }
+
+// commented is a world with a comment to answer, and its event. how is what the agent does where that is not its answer.
+func commented(t *testing.T, how ...string) (*world, model.Event) {
 	t.Helper()
 	w := newWorld(t)
+	if len(how) > 0 {
+		w.agent = how[0]
+	}
 	return w, w.remark("alice", "Answer me.")
 }
 
