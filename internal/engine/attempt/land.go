@@ -20,8 +20,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// MaxLandings bounds how often the commits of an attempt are brought onto a head that somebody moved meanwhile.
-const MaxLandings = 3
+// maxLandings bounds how often the commits of an attempt are brought onto a head that somebody moved meanwhile.
+const maxLandings = 3
 
 // ErrAnew ends an attempt whose commits were published, and are not on the head that an operator has accepted: what it was about is
 // another attempt's.
@@ -39,7 +39,7 @@ func (p *Attempt) Finish(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		switch last := round >= MaxLandings; {
+		switch last := round >= maxLandings; {
 		case landed:
 			if again, err := p.Subject.Answer(ctx, last); err != nil || !again {
 				return err
