@@ -23,16 +23,16 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2149},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2147},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
-	{"engine", `internal/engine(/.*)?`, 17449},
-	{"github", `internal/github(/.*)?`, 6267},
-	{"git", `internal/git(/.*)?`, 10898},
+	{"engine", `internal/engine(/.*)?`, 17205},
+	{"github", `internal/github(/.*)?`, 5711},
+	{"git", `internal/git(/.*)?`, 10739},
 	{"agent", `internal/agent(/.*)?`, 6288},
 	{"cli", `cmd(/.*)?|internal/cli`, 4253},
 	{"train", `internal/train`, 1850},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 9969},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10018},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4637},
 	{"doctor", `internal/doctor(/.*)?`, 2206},
 	{"leak", `internal/leak`, 861},
