@@ -1,0 +1,5 @@
+//go:build all
+
+package engine
+
+func init() { generated = 100_000 }
