@@ -30,13 +30,16 @@ var decisions = map[string][]string{
 	"feedback":  {"nextTurn"},
 	"issues":    {"Issue.NextStep"},
 	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "unheard", "ShowTrains", "TrainStanding"},
-	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Look"},
+	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Explain"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
 	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
 	"reviewing": {"Pull.Find", "Pull.refuse", "Pull.labelled", "Pull.reviewed"},
-	"sweeping":  {"sweeper.scan", "sweeper.decide", "scan.places", "reading.duePull", "reading.dueIssue"},
+	"sweeping":  {"sweeper.scan", "sweeper.decide", "sweeper.next", "scan.places"},
 	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
 }
+
+// looksAhead are the calls that ask a run what it would do. Its applier, an effect.Probe, makes nothing.
+var looksAhead = []string{"(" + module + "/internal/engine/sweeping.Runner).Survey", "(" + module + "/internal/engine/operator.Topics).Foresee"}
 
 // applying is what a decision must not reach.
 const applying = "(" + module + "/internal/engine/effect.Applier).Apply"
@@ -202,6 +205,10 @@ func TestOnlyAnApplierChangesAnything(t *testing.T) {
 // TestDecisionsApplyNothing: what decides returns what is to be done, and an applier does it later.
 func TestDecisionsApplyNothing(t *testing.T) {
 	c := callsOfTheEngine(t)
+	for _, look := range looksAhead {
+		assert.Contains(t, c, look)
+		delete(c, look)
+	}
 	for room, names := range decisions {
 		for _, name := range names {
 			f := function(room, name)

@@ -17,6 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // views makes threads from random numbers, by all that decides about the next step on a pull request.
@@ -45,10 +46,11 @@ func posted[M any](v views, id int64, m M) model.Posted[M] {
 
 func (v views) comment(id int64) model.Comment {
 	at := v.time()
+	body := pick(v, "please add a comma", "/mergexo pause", "/mergexo merge", "/mergexo review", "thanks", "> quoted", "")
 	return model.Comment{
 		Kind: pick(v, model.KindIssue, model.KindIssue, model.KindReview, model.KindReview), ID: id, Author: model.Actor{Login: v.login()},
 		Association: pick(v, "NONE", "MEMBER", "COLLABORATOR"), CreatedAt: at, UpdatedAt: at,
-		Body: pick(v, "please add a comma", "/mergexo pause", "/mergexo merge", "/mergexo review", "thanks", "> quoted", ""),
+		Body: body, Posted: body,
 	}
 }
 
@@ -94,7 +96,7 @@ func (v views) state() model.State {
 		m.Phase, m.Events, m.Attempt = pick(v, model.PhaseStarted, model.PhasePlanned, model.PhaseFailed, model.PhaseDone), []string{pick(v, "7:issue:1:x", "7:actions:5")}, v.IntN(4)
 		s.Turns = append(s.Turns, posted(v, int64(110+n), m))
 	}
-	for n := v.IntN(3); n > 0; n-- {
+	for n := v.IntN(9) - 6; n > 0; n-- {
 		m := model.MergeMarker{Lease: v.lease(), Number: 7, Head: strings.Repeat("b", 40), Base: "main", By: "carol", Command: fmt.Sprint("m", n)}
 		m.State = pick(v, model.MergeWaiting, model.MergeRunning, model.MergeFailed, model.MergeDone)
 		m.Reason = pick(v, "", model.CodeApproval, model.CodeChecks, model.CodeBlocked, model.CodeDepends, model.CodeTrain, model.CodeCancelled, model.CodeMember, model.CodeBusy)
@@ -112,11 +114,11 @@ func (v views) state() model.State {
 		m.State = pick(v, model.ExternalApproved, model.ExternalLinked, model.ExternalVoid)
 		s.Externals = append(s.Externals, posted(v, 140, m))
 	}
-	if v.IntN(8) == 0 {
+	if v.IntN(30) == 0 {
 		p := posted(v, 150, model.ConflictMarker{Number: 7})
 		s.Conflicts = &p
 	}
-	if v.IntN(12) == 0 {
+	if v.IntN(40) == 0 {
 		s.Surplus = []int64{151}
 	}
 	if v.IntN(12) == 0 {
@@ -156,7 +158,7 @@ func step(t *testing.T, seed uint64, surveyed bool) (next string, ended error) {
 	probe := &effect.Probe{}
 	log := slog.New(slog.DiscardHandler)
 	e := &Engine{World: thread.World{Effects: probe, Log: log, Now: func() time.Time { return viewed }, Random: func() string { return "name" }, Run: thread.Run{ID: 1, Attempt: 1}, Lookup: func(string) (string, bool) { return "", false }}}
-	e.GitHub, e.Git.Opening = github.Closed(func() error { return probe.End("a question") }), probe.Opening
+	e.GitHub, e.Git.Opening = must.Get(github.Closed(func() error { return probe.End("a question") }))(t), probe.Opening
 	v := views{rand.New(rand.NewPCG(seed, 1))}
 	at := v.thread(&e.World)
 	at.Survey = &thread.Survey{End: probe.End, Resolved: true, Runs: map[string][]model.CIRun{at.Snap.Pull.HeadSHA: nil}, Pulls: map[int]model.PullRef{3: {Number: 3, State: pick(v, model.PullOpen, model.PullMerged)}}}

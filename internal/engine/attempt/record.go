@@ -166,7 +166,7 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 		return ended
 	}
 	if m.Planned != turn.Base(m) {
-		p.Applied("stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
+		thread.Applied(p.Thread, "stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
 	p.Marker = m
 	return p.Edit(ctx, p.Words.Planned(m)) // which says where it is

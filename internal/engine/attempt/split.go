@@ -64,7 +64,7 @@ func (p *Attempt) Deliver(ctx context.Context) error {
 	if failed != nil {
 		return failed
 	}
-	p.Applied("handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
+	thread.Applied(p.Thread, "handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
 	p.Report.Result = model.ResultDone
 	if cut {
 		return thread.End(model.ResultRetry, "cancelled; the work so far is handed over")

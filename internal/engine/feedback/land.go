@@ -157,7 +157,7 @@ func replies(ctx context.Context, p *Pull, all []model.ReviewReply) ([]turn.Answ
 func reply(ctx context.Context, p *Pull, r model.ReviewReply) (turn.Answer, error) {
 	token := attempt.ReplyToken(p.Marker.Key, r.ReviewCommentID)
 	if url, found := thread.Replied(p.Thread, token); found {
-		p.Applied("reply", strconv.FormatInt(r.ReviewCommentID, 10), token, effect.Present)
+		thread.Applied(p.Thread, "reply", strconv.FormatInt(r.ReviewCommentID, 10), token, effect.Present)
 		return turn.Answer{ReplyURL: url}, nil
 	}
 	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: p.Trace()})

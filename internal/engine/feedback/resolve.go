@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
@@ -49,7 +50,7 @@ func resolve(ctx context.Context, p *Pull, answers []turn.Answer) (notes []strin
 		done[node] = true
 		token := journal.Token("resolve", p.Marker.Key, strconv.FormatInt(c.ID, 10))
 		if resolved {
-			p.Applied("resolve", strconv.FormatInt(c.ID, 10), token, effect.Present)
+			thread.Applied(p.Thread, "resolve", strconv.FormatInt(c.ID, 10), token, effect.Present)
 			continue
 		}
 		if _, err := p.Apply(ctx, effect.Resolve(c.ID, node, token)); err != nil {

@@ -255,7 +255,7 @@ func openPull(ctx context.Context, p *Issue) error {
 func findPull(ctx context.Context, p *Issue) (pull model.PullRef, made bool, err error) {
 	w, token := p.progress, pullToken(p.Marker.Key)
 	if pull, found := thread.PullOfBranch(p.Thread); found {
-		p.Applied("pull_request", strconv.Itoa(pull.Number), token, effect.Present)
+		thread.Applied(p.Thread, "pull_request", strconv.Itoa(pull.Number), token, effect.Present)
 		return pull, false, nil
 	}
 	draft := *p.Marker.Outbox.Draft

@@ -230,7 +230,7 @@ func (r *reversal) openPull(ctx context.Context) (model.PullRef, error) {
 	if k := github.KindOf(err); k == github.PullExists || k == github.Unclear {
 		open, lookErr := openFrom(ctx, r, r.branch)
 		if lookErr == nil && open != nil {
-			r.Applied("pull", r.branch, token, effect.Present)
+			thread.Applied(r.Thread, "pull", r.branch, token, effect.Present)
 			return *open, nil
 		}
 		return made.Pull, errors.Join(err, lookErr)

@@ -32,7 +32,7 @@ func (r *reversal) resume(ctx context.Context) error {
 	if branch, pull, err := openedBefore(ctx, r, pulls); err != nil || pull != nil {
 		if pull != nil {
 			r.undo.Pull, r.undo.Earlier = *pull, true
-			r.Applied("pull", branch, pullOfRevert(r.Event.Repo, branch), effect.Present)
+			thread.Applied(r.Thread, "pull", branch, pullOfRevert(r.Event.Repo, branch), effect.Present)
 		}
 		return err
 	}
@@ -47,7 +47,7 @@ func (r *reversal) resume(ctx context.Context) error {
 		}
 		if made.Tip != "" && ref.SHA == made.Tip {
 			r.branch, r.made, r.onto = branch, made, onto
-			r.Applied("push", branch, pushOfRevert(branch, made), effect.Present)
+			thread.Applied(r.Thread, "push", branch, pushOfRevert(branch, made), effect.Present)
 			return nil
 		}
 	}

@@ -89,7 +89,7 @@ func (p *Desk) orders(ctx context.Context, head string) error {
 	token := journal.Token("reset_command", strconv.FormatInt(p.State.Block.CommentID, 10), line)
 	reason := fmt.Sprintf("%s gave the command on pull request %d: %s; the next run decides", p.Snap.Viewer.Login, number, line)
 	if len(thread.Given(p.Thread, line)) > 0 {
-		p.Applied("comment", strconv.Itoa(number), token, effect.Present)
+		thread.Applied(p.Thread, "comment", strconv.Itoa(number), token, effect.Present)
 		return thread.End(model.ResultNothing, "%s", reason)
 	}
 	_, err := p.Apply(ctx, effect.Comment(number, token, line, func() int64 { return cmp.Or(append(thread.Given(p.Thread, line), 0)...) }))

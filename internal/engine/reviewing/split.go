@@ -118,7 +118,7 @@ func (r *round) write(ctx context.Context, answer reviewer.Answer, failed error,
 		return err
 	}
 	r.Handed = true
-	r.Applied("handoff", r.Bundle, journal.Token("handoff", h.TurnKey), effect.Applied)
+	thread.Applied(r.Thread, "handoff", r.Bundle, journal.Token("handoff", h.TurnKey), effect.Applied)
 	if cut {
 		return thread.End(model.ResultRetry, "cancelled; the review of pull request %d is postponed", r.Event.Number)
 	}

@@ -28,12 +28,15 @@ func (s *sweeper) next(ctx context.Context, f *scan, p *reading) error {
 	probe := &effect.Probe{}
 	w := *s.World
 	w.Effects, w.Git.Opening, w.Claims, w.Log = probe, probe.Opening, maps.Clone(s.Claims), slog.New(slog.DiscardHandler)
-	w.GitHub = github.Closed(func() error { return probe.End("a question") })
 	w.Random = func() string { return "surveyed" }
+	var err error
+	if w.GitHub, err = github.Closed(func() error { return probe.End("a question") }); err != nil {
+		return err
+	}
 	t := *p.Thread
 	t.World, t.Log, t.Report, t.Survey = &w, w.Log, &model.Report{}, &p.known
 	p.known.Asks, p.known.End, p.known.Runs, p.known.Pulls = thread.Asks{}, probe.End, f.runs, f.pulls
-	err := s.runner.Survey(ctx, &t)
+	err = s.runner.Survey(ctx, &t)
 	stop := (*thread.Stop)(nil)
 	switch {
 	case ctx.Err() != nil:

@@ -53,7 +53,7 @@ func Changed(effects []model.Effect) bool {
 }
 
 // Applied notes an effect that no applier has noted.
-func (t *Thread) Applied(kind, target, token, status string) {
+func Applied(t *Thread, kind, target, token, status string) {
 	Noted(t, model.Effect{Kind: kind, Target: target, Token: token}, status)
 }
 

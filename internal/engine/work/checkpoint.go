@@ -166,7 +166,7 @@ func (w *Work) Push(ctx context.Context, branch, start, head string, drop ...git
 
 // Checkpointed tells that work which stopped half-way is on a branch or a private ref.
 func (w *Work) Checkpointed(where, head string) {
-	w.Applied("checkpoint", where, journal.Token("checkpoint", w.Marker.Key, head), effect.Applied)
+	thread.Applied(w.Thread, "checkpoint", where, journal.Token("checkpoint", w.Marker.Key, head), effect.Applied)
 }
 
 // Displaced reports whether a push failed only because of the branch: it is not where it was, or there can be none of its name.
