@@ -133,7 +133,7 @@ var worlds = map[string]unheard{
 		w.number = pull
 		return w
 	}},
-	"D2 one of two approvals asks for the merge": {red: true, sees: costly, begins: func(t *testing.T) *world {
+	"D2 one of two approvals asks for the merge": {sees: costly, begins: func(t *testing.T) *world {
 		w := auto(t, "approval", "approvals = 2")
 		w.approve("alice")
 		return w
@@ -280,7 +280,7 @@ var worlds = map[string]unheard{
 		w.merged(1)
 		return w.asksToWait()
 	}},
-	"D25 a stranger approves what has failed": {red: true, sees: costly, begins: func(t *testing.T) *world {
+	"D25 a stranger approves what has failed": {sees: costly, begins: func(t *testing.T) *world {
 		w := newMerge(t, `auto = "approval"`, `tests = ["false"]`)
 		w.handle(w.delivery("pull_request_review"))
 		w.atRest().approve("eve")

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -164,16 +163,15 @@ func (n *rollupNode) counts() string {
 	return strings.Join(all, "")
 }
 
-// opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads. The newest of them that approves
-// was submitted at approved.
-func opinions(reviews []saidNode) (all string, approved time.Time) {
+// opinions stand for the newest ten reviews, as far as they are opinions: as many as a survey reads.
+func opinions(reviews []saidNode) (all string, approvals []model.Review) {
 	for _, r := range reviews[max(0, len(reviews)-fullSurvey.reviews):] {
 		if r.ReviewState != "COMMENTED" && r.ReviewState != "PENDING" {
 			all += fmt.Sprintf("%d %s\n", r.id(), r.ReviewState)
 		}
 		if r.ReviewState == "APPROVED" {
-			approved = r.submitted()
+			approvals = append(approvals, model.Review{Login: r.Author.actor().Login, At: r.submitted()})
 		}
 	}
-	return all, approved
+	return all, approvals
 }

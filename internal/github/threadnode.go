@@ -155,7 +155,7 @@ func (n *threadNode) pull() model.Pull {
 			p.Commits = append(p.Commits, text)
 		}
 	}
-	p.Opinions, p.ApprovedAt = opinions(n.Reviews.Nodes)
+	p.Opinions, p.Approvals = opinions(n.Reviews.Nodes)
 	if closes := n.ClosingIssuesReferences.Nodes; len(closes) > 0 {
 		p.Issue = closes[0].issue()
 	}

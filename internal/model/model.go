@@ -330,8 +330,8 @@ type Pull struct {
 	MoreChecks bool
 	// CheckCounts fingerprints how many of the head's checks there are in each state. It only shows whether any has changed.
 	CheckCounts string
-	// ApprovedAt is when the newest approval among the newest ten reviews was given, by whomever; zero: there is none.
-	ApprovedAt time.Time
+	// Approvals are those among the newest ten reviews, oldest first, whoever gave them.
+	Approvals []Review
 	// Opinions fingerprints which of the newest ten reviews approve or request changes, or did so. It only shows a change.
 	Opinions      string
 	Reviews       int // how many there are

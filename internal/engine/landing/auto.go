@@ -2,7 +2,10 @@ package landing
 
 import (
 	"context"
+	"maps"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -17,10 +20,15 @@ import (
 func askByItself(ctx context.Context, p *Request) error {
 	a, asks := asksByItself(p.Thread)
 	pull, byApproval := p.Snap.Pull, p.Settings.Merge.Auto == config.AutoApproval
-	if !asks || p.Survey != nil && byApproval && pull.Opinions == "" { // nobody approves it
+	if !asks {
 		return nil
 	}
 	p.Due(model.DueMerge, a.At)
+	if p.Survey != nil && byApproval { // else each sweep would ask GitHub again
+		if enough, err := approved(ctx, p, a.At); !enough {
+			return err
+		}
+	}
 	m := model.MergeMarker{Repo: p.Event.Repo.String(), Number: p.Event.Number, Head: pull.HeadSHA, Base: pull.BaseRef, By: a.By, Command: a.Key, ByApproval: byApproval}
 	if !byApproval {
 		if may, err := thread.MayAsk(ctx, p.Thread, a); !may {
@@ -57,6 +65,24 @@ func askByItself(ctx context.Context, p *Request) error {
 	return p.Read(ctx)
 }
 
+// approved reports whether as many people approve as the settings want, and one of them since a time. Only those count who may write.
+func approved(ctx context.Context, p *Request, since time.Time) (bool, error) {
+	newest := map[string]time.Time{} // of each, by lower-case login
+	for _, r := range p.Snap.Pull.Approvals {
+		newest[strings.ToLower(r.Login)] = r.At
+	}
+	if err := p.Ask(ctx, slices.Collect(maps.Keys(newest))); err != nil {
+		return false, err
+	}
+	count, fresh := 0, false
+	for login, at := range newest {
+		if p.Memory.Rights[login] >= model.PermissionWrite {
+			count, fresh = count+1, fresh || at.After(since)
+		}
+	}
+	return fresh && count >= p.Settings.Merge.Approvals, nil
+}
+
 // asksByItself is what the settings have ask for the merge, by what was read: a label once each time that it is put on, and an approval
 // once for each head, and again where somebody has approved it after At, when that request ended. A try is no request, but it comes to
 // its end first.
@@ -76,7 +102,8 @@ func asksByItself(t *thread.Thread) (a thread.Asking, asks bool) {
 			}
 		}
 		a.Key, a.At = journal.Token("auto", "approval", pull.HeadSHA, ended.Marker.Command), ended.UpdatedAt
-		return a, ended.CommentID == 0 || pull.ApprovedAt.After(a.At)
+		since := func(r model.Review) bool { return r.At.After(a.At) }
+		return a, ended.CommentID == 0 || slices.ContainsFunc(pull.Approvals, since)
 	}
 	return a, false
 }
