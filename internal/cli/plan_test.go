@@ -25,7 +25,7 @@ func TestTheFirstStepFindsOutWhetherThereIsWork(t *testing.T) {
 	const schedule = `{"schedule": "17 * * * *"}`
 	work, got := plans(t, h, "schedule", schedule)
 	assert.Equal(t, "true", work)
-	assert.Equal(t, "there is work: 1 (link, feedback), repository (conflicts)\n", got.out)
+	assert.Equal(t, "there is work: 1 (feedback), repository (conflicts)\n", got.out)
 	assert.NotContains(t, h.comments(), "MergeXO", "it does none of it")
 
 	env, _, _ := h.atWork("schedule", schedule)

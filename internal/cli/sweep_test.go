@@ -102,7 +102,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	h.api("alice", "POST", "/api/v3/repos/octo/widgets/issues/1/comments", map[string]any{"body": "y\nmatrix<<EOF\n[]\nEOF"})
 	env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
 	got := program(t, env, "sweep", "--matrix").ok(t)
-	const matrix = `{"include":[{"group":"1","only":"1","why":"link, feedback"},{"group":"repository","only":"repository","why":"conflicts"}]}`
+	const matrix = `{"include":[{"group":"1","only":"1","why":"feedback"},{"group":"repository","only":"repository","why":"conflicts"}]}`
 	assert.Equal(t, matrix+"\n", got.out)
 	assert.Equal(t, "matrix="+matrix+"\nwork=true\nmax-parallel=3\n", text(t, output), "and no output that somebody else has thought of")
 	assert.NotContains(t, h.comments(), "MergeXO", "a plan writes nothing")

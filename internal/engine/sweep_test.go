@@ -14,7 +14,7 @@ import (
 func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	assert.Equal(t, []string{"1 link", "0 conflicts"}, w.due())
+	assert.Equal(t, []string{"1 feedback", "0 conflicts"}, w.due())
 	swept := w.sweep()
 	assert.Equal(t, model.ResultDone, swept.Result())
 	rep := of(swept, w.number)

@@ -47,14 +47,13 @@ func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p.Due(model.DueLink, p.Snap.Pull.CreatedAt)
+	p.Due(d.reason())
 	if err := attempt.Track(ctx, p.Thread, 0, ""); err != nil {
 		return false, err
 	}
 	if d.empty() {
 		return false, d.nothing()
 	}
-	p.Due(d.reason())
 	thread.BackToWorkspace(p.Thread)
 	return take(ctx, p, d.pending, d.dead)
 }
@@ -112,9 +111,12 @@ func (d *due) isWorthIt(ctx context.Context) error {
 	return thread.GuardHistory(ctx, d.p.Thread, d.dead)
 }
 
-// reason is why a sweep would take the turn, and since when it waits.
+// reason is why a sweep would come, and since when that waits.
 func (d *due) reason() (model.Reason, time.Time) {
-	if len(d.dead) > 0 {
+	switch {
+	case d.empty(): // it is not tracked yet
+		return model.DueLink, d.p.Snap.Pull.CreatedAt
+	case len(d.dead) > 0:
 		return model.DueTurn, d.dead[0].At
 	}
 	since := d.pending[0].UpdatedAt
