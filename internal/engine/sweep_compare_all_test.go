@@ -5,6 +5,7 @@ package engine_test
 import (
 	"context"
 	"slices"
+	"strings"
 
 	"github.com/stretchr/testify/assert"
 
@@ -39,7 +40,11 @@ func overlooksNothing(w *world) {
 		w.untraced(func(e *engine.Engine) {
 			probe := e.Probe()
 			_, _ = e.Handle(context.Background(), model.Event{Name: "schedule", Repo: repo, Number: p.Number}) // whatever it waits for
-			assert.Empty(w.t, probe.Next(), "a run finds work on #%d, which the sweep leaves out", p.Number)
+			next := probe.Next()
+			if next == "a checkout" || strings.HasPrefix(next, "minimize ") { // it would look further, or hide what is out of date
+				return
+			}
+			assert.Empty(w.t, next, "a run finds work on #%d, which the sweep leaves out", p.Number)
 		})
 	}
 }

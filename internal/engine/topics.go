@@ -90,8 +90,9 @@ func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStan
 }
 
 func (p *topics) Foresee(ctx context.Context) error {
-	probe, w, t := &effect.Probe{}, *p.World, *p.Thread
-	w.Effects, w.Git.Opening, w.Claims, t.World = probe, probe.Opening, maps.Clone(w.Claims), &w
+	probe, w, t, known := &effect.Probe{}, *p.World, *p.Thread, *p.Memory // which it may change
+	w.Effects, w.Git.Opening, w.Claims = probe, probe.Opening, maps.Clone(w.Claims)
+	t.World, t.Memory, t.Report = &w, &known, &model.Report{}
 	q := topicsOf(&t)
 	q.task = newTask(t.Event)
 	_, err := q.continueWork(ctx)

@@ -19,8 +19,11 @@ func (c Actions) JobLog(ctx context.Context, repo model.Repo, job int64, limit i
 	}
 	t := &tail{limit: int(max(0, min(limit, maxBody)))}
 	path := fmt.Sprintf("repos/%s/actions/jobs/%d/logs", repo, job)
-	if _, err = c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, path, nil, nil); err == nil {
+	resp, err := c.send(context.WithValue(ctx, tailOnly{}, t), http.MethodGet, path, nil, nil)
+	if err == nil && resp.StatusCode == http.StatusOK {
 		return t.kept, t.cut, nil
+	} else if err == nil {
+		err = refusal(resp.StatusCode, nil, resp.Header, c.line)
 	}
 	e := c.fail(op, err)
 	switch {

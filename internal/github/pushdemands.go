@@ -44,13 +44,18 @@ func (c Repositories) HeadDemands(ctx context.Context, repo model.Repo, branch s
 	op := fmt.Sprintf("read what protects branch %s of %s", oneLine(branch), repo)
 	seen, err := c.branch(ctx, op, repo, branch)
 	switch {
+	case unlessHidden(err) != nil:
+		return nil, err
 	case err != nil || !seen.Protected:
-		return []model.Demand{}, unlessHidden(err)
+		return []model.Demand{}, nil
 	case seen.Protection.Enabled:
 		return []model.Demand{{Kind: model.DemandForce, Source: branchProtection}}, nil
 	}
 	rules, err := c.binding(ctx, op, repo, branch, headKinds)
-	return append([]model.Demand{}, rules...), err
+	if err != nil {
+		return nil, err
+	}
+	return append([]model.Demand{}, rules...), nil
 }
 
 // unlessHidden is err, or nil where GitHub does not show something to this token, or does not have it.

@@ -103,11 +103,7 @@ func (c *conn) send(ctx context.Context, method, path string, body, into any) (*
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Message: c.line(err.Error())}
 	}
-	resp, err := c.rest.Do(ctx, req, into)
-	if accepted := (*gogithub.AcceptedError)(nil); errors.As(err, &accepted) { // 202: it is being done
-		err = nil
-	}
-	return resp, err
+	return c.rest.Do(ctx, req, into)
 }
 
 // read reads an address below a repository.
@@ -149,13 +145,15 @@ func (p *page[T]) UnmarshalJSON(text []byte) error {
 		return json.Unmarshal(text, (*[]T)(p))
 	}
 	var fields map[string]json.RawMessage
-	err := json.Unmarshal(text, &fields)
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return err
+	}
 	for _, field := range fields {
 		if bytes.HasPrefix(field, []byte("[")) {
-			err = json.Unmarshal(field, (*[]T)(p))
+			return json.Unmarshal(field, (*[]T)(p))
 		}
 	}
-	return err
+	return errors.New("the answer holds no list")
 }
 
 // write sends a write to an address below a repository, and reads the answer into into; nil: it is not read. Unclear means that
@@ -164,7 +162,8 @@ func (c *conn) write(ctx context.Context, op string, repo model.Repo, method, pa
 	if err := c.mayWrite(ctx, op, repo); err != nil {
 		return err
 	}
-	if _, err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, into); err != nil {
+	_, err := c.send(ctx, method, fmt.Sprintf("repos/%s/%s", repo, path), body, into)
+	if accepted := (*gogithub.AcceptedError)(nil); err != nil && !errors.As(err, &accepted) { // 202: it is being done
 		return c.failWrite(op, err)
 	}
 	return nil

@@ -22,6 +22,7 @@ type Commits struct {
 	Planned string // the last of them; Base for none
 	Moved   string // the head that an operator has accepted although they sit on another history
 	Foreign bool   // nothing of ours was ever on the branch
+	Own     bool   // nobody has a pull request from the branch yet: it takes commits that it lost
 }
 
 // Place decides where the commits go. since tells how the head stands to an earlier commit, and is asked as little as the answer needs.
@@ -41,6 +42,8 @@ func (c Commits) Place(since func(earlier string) model.Relation) Place {
 		return Retry
 	case c.Foreign:
 		return Rename
+	case c.Own && ours == model.Behind:
+		return Push
 	}
 	from := c.Base
 	if c.Moved != "" {

@@ -61,7 +61,7 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 	if m.Moved != "" && m.Planned == p.Base() { // nothing to push, so that it fits anywhere
 		m.Onto, m.Planned = head, head
 	}
-	result := lineage.Commits{Head: head, Base: p.Base(), Planned: m.Planned, Moved: m.Moved, Foreign: p.Issue != nil && p.Issue.Tip == ""}
+	result := lineage.Commits{Head: head, Base: p.Base(), Planned: m.Planned, Moved: m.Moved, Foreign: p.Issue != nil && p.Issue.Tip == "", Own: p.Issue != nil}
 	place := result.Place(func(earlier string) (r model.Relation) {
 		if err == nil {
 			r, err = p.Relation(ctx, earlier, head)
@@ -131,8 +131,8 @@ func replay(ctx context.Context, p *Attempt, head string) error {
 		return err
 	}
 	err = checkout.Restore(ctx, p.Checkout, p.Snap.Pull.HeadRef, p.Snap.Pull.BaseRef, head)
-	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) {
-		return nil // the next look sees the newer head
+	if moved := (*git.ErrHeadMoved)(nil); errors.As(err, &moved) || p.Issue != nil && git.IsNoRef(err) {
+		return nil // the next look sees the newer head, or that there is none
 	}
 	fits := false
 	if err == nil && Retests(p) {

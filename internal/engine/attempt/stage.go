@@ -30,7 +30,9 @@ func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
 	err := error(nil)
 	if earlier == "" {
 		if err = stageHidden(ctx, p, ref, m); err == nil { // it may be left over from what the branch has
-			p.Inherited = slices.DeleteFunc(p.Inherited, func(left git.Ref) bool { return left.Name == ref })
+			if m.Planned != turn.Base(*m) {
+				p.Inherited = without(p.Inherited, ref)
+			}
 			return nil
 		}
 		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
@@ -43,9 +45,14 @@ func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
 	}
 	m.Stage, m.Transcript = k.Ref(), ""
 	if earlier != "" && earlier != m.Stage { // until the new one is recorded, the old one is what is
-		p.Inherited = append(p.Inherited, git.Ref{Name: earlier})
+		p.Inherited = append(without(p.Inherited, earlier), git.Ref{Name: earlier})
 	}
 	return nil
+}
+
+// without leaves a ref out: git takes each only once in a push.
+func without(refs []git.Ref, name string) []git.Ref {
+	return slices.DeleteFunc(slices.Clone(refs), func(r git.Ref) bool { return r.Name == name })
 }
 
 // stageHidden pushes the planned commits to the stage, and the sealed transcript along with them. Both refs are ours alone,

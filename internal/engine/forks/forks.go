@@ -56,13 +56,16 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return nil, err
 	}
 	p.Due(model.DueExternal, time.Time{})
-	if err := thread.AskHost(ctx, p.Thread); err != nil {
-		return nil, err
+	facts := thread.ForkFacts(p.Thread, thread.Everybody)
+	if external.Next(facts).Act != external.Nothing { // else nobody's right matters
+		if err := thread.AskHost(ctx, p.Thread); err != nil {
+			return nil, err
+		}
+		if err := thread.AskBranch(ctx, p.Thread); err != nil {
+			return nil, err
+		}
+		facts = thread.ForkFacts(p.Thread, p.MayLetIn)
 	}
-	if err := thread.AskBranch(ctx, p.Thread); err != nil {
-		return nil, err
-	}
-	facts := thread.ForkFacts(p.Thread, p.MayLetIn)
 	step := external.Next(facts)
 	if external.LabelLeft(facts) && p.Snap.Pull.State == model.PullOpen {
 		g := &admission{Pull: p, marker: p.State.External().Marker}

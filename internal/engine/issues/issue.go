@@ -124,14 +124,15 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 // spoilt stops everything on an issue where somebody edited or deleted a comment of ours: what it said is neither obeyed nor done again.
 func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
 	w := &progress{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
-	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waiting == model.ReasonMarkerEdited { // somebody was told
+	key := journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String())
+	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waiting == d.Code() && p.State.Flows[n-1].Marker.Key == key { // people were told
 		return waits(p, flow.Step{Why: d.Evidence(), From: &p.State.Flows[n-1]})
 	} else if n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
 		w.marker = p.State.Flows[n-1].Marker // the branch holds what it held
 	}
 	undertakes(p, w)
 	p.Marker = model.TurnMarker{
-		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String()),
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: key,
 		Since: p.State.Settled.At, Seen: p.State.Settled.ID,
 	}
 	return wait(ctx, p, d.Code(), d.Evidence())

@@ -20,7 +20,11 @@ const manyReviews = 10
 // base is gone: so each request is evaluated again once a day.
 func looked(t *thread.Thread, reason model.MergeCode) string {
 	pull, st := t.Snap.Pull, t.State
-	settings, _ := json.Marshal(t.Settings.Merge) // it has no fields that cannot be encoded
+	seldom := "" // the train looks at those that are in it
+	if reason != model.CodeTrain {
+		settings, _ := json.Marshal(t.Settings.Merge) // it has no fields that cannot be encoded
+		seldom = string(settings) + t.Snap.ReadAt.UTC().Format(time.DateOnly)
+	}
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)
 	labels = append(labels, map[model.MergeCode]string{
@@ -32,7 +36,7 @@ func looked(t *thread.Thread, reason model.MergeCode) string {
 	}
 	return journal.Token(append([]string{
 		string(pull.State), pull.HeadSHA, pull.BaseRef, pull.Rollup, strconv.FormatBool(pull.Draft), pull.Opinions, strconv.FormatBool(st.Block != nil),
-		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA), string(settings), t.Snap.ReadAt.UTC().Format(time.DateOnly),
+		strconv.FormatBool(st.Paused != nil), strconv.FormatBool(st.Accepted != "" && st.Accepted != pull.HeadSHA), seldom,
 	}, labels...)...)[:16]
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -128,11 +129,16 @@ func (p *Desk) Explain(ctx context.Context) (model.Status, []model.Gate, error) 
 	if _, unmet := model.Unmet(gates); err != nil || unmet || standing.Pending == 0 {
 		return standing, gates, err
 	}
-	ended := p.Topics.Foresee(ctx)
-	if ended == nil {
-		return standing, append(gates, model.NewGate(turn.GateNext, true, "a run has work here")), nil
+	ended, stop := p.Topics.Foresee(ctx), (*thread.Stop)(nil)
+	switch {
+	case ended == nil:
+		gates = append(gates, model.NewGate(turn.GateNext, true, "a run has work here"))
+	case errors.As(ended, &stop) || errors.Is(ended, config.ErrInvalid):
+		gates = append(gates, model.NewGate(turn.GateNext, false, "%s", ended))
+	default:
+		return standing, gates, ended
 	}
-	return standing, append(gates, model.NewGate(turn.GateNext, false, "%s", ended)), nil
+	return standing, gates, nil
 }
 
 // maxLost is how many commits a reply lists that a rewrite took away.

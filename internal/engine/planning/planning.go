@@ -36,7 +36,11 @@ type Issue struct {
 func (p *Issue) Continue(ctx context.Context) error {
 	defer p.unlock(ctx)
 	if p.Survey != nil {
-		p.Due(model.DueRoadmap, p.ReadAt)
+		since := time.Time{}
+		if p.State.Roadmap != nil {
+			since = p.State.Roadmap.UpdatedAt
+		}
+		p.Due(model.DueRoadmap, since)
 		if changed, err := p.Survey.RoadmapChanged(); !changed || err != nil {
 			return cmp.Or(err, error(thread.End(model.ResultNothing, "the roadmap of issue %d is as it was", p.Event.Number)))
 		}

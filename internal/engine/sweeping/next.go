@@ -72,30 +72,59 @@ func (p *reading) pending() (count int, strangers []string) {
 	return len(turn.Allowed(all, p.Memory.Rights, p.Policy)), turn.UnknownRights(all, p.Memory.Rights, p.State.Settled, p.Policy)
 }
 
-// decide finds the next step at every number that waits for answers.
+// mostUndecided is how many numbers wait for answers at once, with all that was read of them.
+const mostUndecided = 200
+
+// takeIn is next for a number that was just read. Where many wait, those are decided that need nothing that is yet to be read.
+func (s *sweeper) takeIn(ctx context.Context, f *scan, p *reading) error {
+	if err := s.next(ctx, f, p); err != nil || len(f.undecided) < mostUndecided+f.late {
+		return err
+	}
+	err := s.decideThose(ctx, f, func(p *reading) bool { return len(p.known.Asks.Pulls) == 0 && !p.known.Asks.Roadmap })
+	f.late = len(f.undecided)
+	return err
+}
+
+// decide finds the next step at every number that waits for answers, once all numbers were read.
 func (s *sweeper) decide(ctx context.Context, f *scan) error {
-	for len(f.undecided) > 0 {
-		if err := s.answer(ctx, f); err != nil {
+	if err := s.decideThose(ctx, f, func(*reading) bool { return true }); err != nil {
+		return err
+	}
+	f.people = slices.DeleteFunc(f.people, func(login string) bool { return f.rights[login] < model.PermissionWrite })
+	return nil
+}
+
+// decideThose repeats the looks at some of the numbers that wait, until none of these does.
+func (s *sweeper) decideThose(ctx context.Context, f *scan, which func(*reading) bool) error {
+	for {
+		var now []*reading
+		rest := slices.DeleteFunc(f.undecided, func(p *reading) bool {
+			is := which(p)
+			if is {
+				now = append(now, p)
+			}
+			return is
+		})
+		if f.undecided = rest; len(now) == 0 {
+			return nil
+		}
+		if err := s.answer(ctx, f, now); err != nil {
 			return err
 		}
-		list := f.undecided
-		f.undecided = nil
-		for _, p := range list {
+		for _, p := range now {
 			p.Fold()
 			if err := s.next(ctx, f, p); err != nil {
 				return err
 			}
 		}
 	}
-	f.people = slices.DeleteFunc(f.people, func(login string) bool { return f.rights[login] < model.PermissionWrite })
-	return nil
 }
 
 // answer asks each question once for all numbers that wait for its answer.
-func (s *sweeper) answer(ctx context.Context, f *scan) error {
+func (s *sweeper) answer(ctx context.Context, f *scan, list []*reading) error {
 	var logins, heads []string
 	var pulls, threads []int
-	for _, p := range f.undecided {
+	for _, p := range list {
 		asks := p.known.Asks
 		logins, pulls = append(logins, asks.Logins...), append(pulls, asks.Pulls...)
 		if asks.Runs {
@@ -118,7 +147,7 @@ func (s *sweeper) answer(ctx context.Context, f *scan) error {
 	if err := s.askPulls(ctx, f, pulls); err != nil {
 		return err
 	}
-	return s.askThreads(ctx, f, threads)
+	return s.askThreads(ctx, list, threads)
 }
 
 // askRights asks what people may do.
@@ -174,12 +203,12 @@ func (s *sweeper) askPulls(ctx context.Context, f *scan, numbers []int) error {
 }
 
 // askThreads asks which review threads of pull requests people have resolved.
-func (s *sweeper) askThreads(ctx context.Context, f *scan, numbers []int) error {
+func (s *sweeper) askThreads(ctx context.Context, list []*reading, numbers []int) error {
 	if len(numbers) == 0 {
 		return nil
 	}
 	by, err := s.GitHub.Threads.Resolved(ctx, s.repo, numbers)
-	for _, p := range f.undecided {
+	for _, p := range list {
 		for i, c := range p.Snap.Comments {
 			if login := by[c.Thread()]; p.known.Asks.Resolved && c.Kind == model.KindReview && login != "" {
 				p.Snap.Comments[i].Resolved, p.Snap.Comments[i].ResolvedBy = true, login

@@ -27,6 +27,7 @@ type scan struct {
 	links     []link       // of those that have one
 	heads     []seen
 	open      map[int]bool                // numbers of open pull requests and issues that were read
+	late      int                         // of those that wait, how many need what is read last
 	undecided []*reading                  // that wait for answers
 	rights    map[string]model.Permission // of people, by lower-case login
 	runs      map[string][]model.CIRun
@@ -108,18 +109,19 @@ func (s *sweeper) readIssues(ctx context.Context, f *scan) error {
 		}
 		f.noteDone(p.State)
 		if snap.IsPull() {
-			return s.configured(p, func() error { return s.next(ctx, f, p) })
+			return s.configured(p, func() error { return s.takeIn(ctx, f, p) })
 		}
 		if snap.Issue().Closed { // only what is left of it goes
 			return nil
 		}
 		f.open[snap.Number] = true
+		f.people = append(f.people, thread.ForeignPeople(p.State)...)
 		f.noteItem(p)
 		return s.configured(p, func() error {
 			if row, ours := boardIssue(p.Thread, nextAtIssue(p.Thread)); ours {
 				f.board.Issues = append(f.board.Issues, row)
 			}
-			return s.next(ctx, f, p)
+			return s.takeIn(ctx, f, p)
 		})
 	})
 	f.refs = append(f.refs, branches...)
@@ -277,7 +279,7 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 	if err != nil || !configured {
 		return err
 	}
-	return s.next(ctx, f, p)
+	return s.takeIn(ctx, f, p)
 }
 
 // noteDone notes the turns that have their receipts.

@@ -40,6 +40,12 @@ type Order struct {
 
 // Do makes the fetch, and takes over where the history ends then. *ErrNoRef names what the server does not have.
 func (o Order) Do(ctx context.Context, c *git.Checkout) error {
+	named, err := o.send(ctx, c)
+	return errors.Join(missing(c, err, named), c.TakeShallow())
+}
+
+// send is the network operation. The error is git's own.
+func (o Order) send(ctx context.Context, c *git.Checkout) (named []string, err error) {
 	args, named, stdin := slices.Concat(o.Settings, command, o.Options), o.IDs, []byte(nil)
 	if len(o.IDs) > 0 { // there may be very many
 		args, stdin = append(args, "--stdin"), git.Rows(o.IDs)
@@ -48,8 +54,8 @@ func (o Order) Do(ctx context.Context, c *git.Checkout) error {
 	for _, want := range o.Wants {
 		args, named = append(args, "+"+want[0]+":"+want[1]), append(named, want[0])
 	}
-	_, err := c.Network(ctx, relay.Fetching, stdin, args...)
-	return errors.Join(missing(c, err, named), c.TakeShallow())
+	_, err = c.Network(ctx, relay.Fetching, stdin, args...)
+	return named, err
 }
 
 // Fetch fetches refs or commits (from) into refs of our own directory (to), in one network operation.

@@ -62,13 +62,14 @@ func fetchObjects(ctx context.Context, c *git.Checkout, ids []string) error {
 		return fmt.Errorf("%w: it is a partial clone that lacks files, and with --local its origin is not asked for them; merge without it", ErrPartial)
 	}
 	order := Order{IDs: ids, Options: []string{"--filter=blob:none"}, Settings: []string{"-c", "fetch.negotiationAlgorithm=noop"}}
-	return git.Wrap(order.Do(ctx, c), "fetch missing files")
+	_, err := order.send(ctx, c) // a file that the server lacks is no branch that is gone
+	return git.Wrap(errors.Join(err, c.TakeShallow()), "fetch missing files")
 }
 
 // Lacking are those of the objects that the server does not have, ten at most. One network operation, and one more for each.
 func Lacking(ctx context.Context, c *git.Checkout, ids []string) (lacking []string, err error) {
 	for len(ids) > 0 && len(lacking) < 10 {
-		err := git.InSeparateDir(c, false, func(own *git.Checkout) error { return fetchObjects(ctx, own, ids) }) // which has none of them
+		err := git.InSeparateDir(c, false, func(own *git.Checkout) error { return missing(own, fetchObjects(ctx, own, ids), ids) }) // which has none of them
 		none := (*git.ErrNoRef)(nil)
 		if !errors.As(err, &none) {
 			return lacking, err
