@@ -38,6 +38,7 @@ func TestWhereCommitsGo(t *testing.T) {
 		"nothing is new, and nobody knows":      {lineage.Commits{Planned: "a", Head: "ax"}, "a", lineage.Retry, []string{"a"}},
 		"nobody knows whether they are there":   {lineage.Commits{Head: "ax"}, "abp", lineage.Retry, []string{"abp"}},
 		"nobody knows whether the base is":      {lineage.Commits{Head: "ax"}, "a", lineage.Retry, []string{"abp", "a"}},
+		"nobody else works there yet":           {lineage.Commits{Base: "ao", Planned: "aop", Head: "a", Own: true}, "", lineage.Push, []string{"aop"}},
 		"somebody has such a branch":            {lineage.Commits{Head: "x", Foreign: true}, "", lineage.Rename, []string{"abp"}},
 		"at the base":                           {lineage.Commits{Head: "a", Foreign: true}, "", lineage.Rename, []string{"abp"}},
 		"with some of them":                     {lineage.Commits{Head: "ab", Foreign: true}, "", lineage.Rename, []string{"abp"}},
