@@ -43,7 +43,7 @@ func (w *world) linked() (texts []string) {
 
 func TestASweepLinksEveryMirrorBeforeItWorksOnAnyNumber(t *testing.T) {
 	w := twoMirrors(t)
-	assert.Equal(t, []string{"1 feedback", "0 link conflicts"}, w.due())
+	assert.Equal(t, []string{"0 link conflicts", "1 feedback"}, w.due())
 	w.gate.revive()
 	w.sweepBy(sweeping.Options{Plan: true})
 	scanned := len(w.gate.seen)
