@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/credential"
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/github/app"
 	"github.com/mergexo/mergexo/internal/model"
@@ -74,8 +73,8 @@ func missing(all ...error) error {
 
 // needs are the permissions that an App's token is made with here.
 func (w place) needs() []app.Need {
-	if w.plans {
+	if w.plans || !w.phase.Writes() {
 		return app.ToRead
 	}
-	return thread.ByPhase[[]app.Need]{Whole: app.ToWrite, Agent: app.ToRead, Apply: app.ToWrite}.Of(w.phase)
+	return app.ToWrite
 }

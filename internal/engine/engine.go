@@ -124,15 +124,22 @@ func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report
 	if err := handoff.Fresh(e.Bundle); err != nil {
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
+	if e.Effects != nil {
+		return e.lookAtAll(ctx, ev, rep)
+	}
+	e.Effects, e.Log = effect.NewHanding(), effect.Quiet(e.Log)
 	err := e.lookAtAll(ctx, ev, rep)
-	if e.Handed || e.Applier().Ended() != nil {
+	if e.Handed {
 		return err
 	}
 	e.Handed = true
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: rep.Reason}
-	if err != nil {
-		nothing.Detail = err.Error()
+	switch s := (*thread.Stop)(nil); {
+	case err == nil || errors.As(err, &s) && (s.Result == model.ResultDone || s.Last != nil):
+		err = thread.End(model.ResultNothing, "nothing needs an agent now; the apply phase continues from here")
+	case s != nil && s.Result != model.ResultRetry:
+		err = thread.End(model.ResultNothing, "%s", s.Reason)
 	}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
 	_, werr := thread.New(&e.World, ev, rep, nil).Apply(ctx, effect.HandOver(e.Bundle, nothing))
 	return errors.Join(err, werr)
 }

@@ -126,11 +126,8 @@ func TestWhatNeedsNoAgentIsLeftToTheSecondJob(t *testing.T) {
 	ev := w.label("alice", smallJob)
 	require.Equal(t, model.ResultBlocked, w.inTwo(ev).Result)
 	idle(ev) // it waits
-	ev = w.say("carol", "/mergexo retry")
-	idle(ev)
-	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result, "a first job answers the command")
 	w.agent = "told"
-	require.Equal(t, model.ResultDone, w.inTwo(ev).Result, "and then the agent works")
+	require.Equal(t, model.ResultDone, w.inTwo(w.say("carol", "/mergexo retry")).Result, "the agent works on what the last job is told")
 	ev = w.say("bob", "And in German?")
 	idle(ev) // it is redirected
 	require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, "").Result)
@@ -145,7 +142,7 @@ func TestWhatIsPlannedNeedsNoAgent(t *testing.T) {
 	w.phase(thread.ApplyPhase, ev, dir)
 	require.True(t, w.gate.died())
 	w.gate.revive()
-	w.ended(model.ResultNothing, "issue 2 needs no agent now", w.recoverInPhase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff")))
+	w.ended(model.ResultNothing, "issue 2 needs no agent now", w.phase(thread.AgentPhase, ev, filepath.Join(t.TempDir(), "handoff")))
 	assert.Zero(t, w.gate.writes)
 	require.Equal(t, model.ResultDone, w.recoverInPhase(thread.ApplyPhase, ev, "").Result)
 	assert.Len(t, w.pulls(), 1)

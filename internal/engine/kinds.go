@@ -13,14 +13,12 @@ import (
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
-// takeTurn takes the pull request or issue as far as one turn goes, or has an agent's job hand that over. It says whether another look
-// is due.
+// takeTurn takes the pull request or issue as far as one turn goes. It says whether another look is due.
 func (p *topics) takeTurn(ctx context.Context) (again bool, err error) {
-	turn := thread.ByPhase[func(context.Context) (bool, error)]{Whole: p.continueIssue, Agent: p.handOverIssue, Apply: p.continueIssue}
 	if p.Snap.IsPull() {
-		turn = thread.ByPhase[func(context.Context) (bool, error)]{Whole: p.continuePull, Agent: p.handOverPull, Apply: p.continuePull}
+		return p.continuePull(ctx)
 	}
-	return turn.Of(p.Phase)(ctx)
+	return p.continueIssue(ctx)
 }
 
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.
@@ -112,23 +110,6 @@ func (p *topics) giveWay(ctx context.Context, ended error) error {
 	return p.instead(issue)
 }
 
-// handOverPull hands over a review or a turn, in the job of an agent, which writes nothing on GitHub.
-func (p *topics) handOverPull(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended; err != nil {
-		return false, err
-	}
-	if err := p.review.HandOver(ctx); err != nil {
-		return false, err
-	}
-	if err := landing.YieldToOther(ctx, p.Thread); err != nil {
-		return false, err
-	}
-	if err := p.giveWay(ctx, nil); err != nil {
-		return false, err
-	}
-	return false, p.pull.HandOver(ctx)
-}
-
 // continueIssue answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
 // other where they have no runs of their own: how one of them ended keeps no other from its turn.
 func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
@@ -159,12 +140,4 @@ func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
 		return false, cmp.Or(p.plan.TellClosed(ctx), err)
 	}
 	return again, err
-}
-
-// handOverIssue hands over an attempt, as handOverPull does.
-func (p *topics) handOverIssue(ctx context.Context) (again bool, err error) {
-	if err := p.task.ended; err != nil {
-		return false, err
-	}
-	return false, p.issue.HandOver(ctx)
 }

@@ -81,15 +81,11 @@ func TestAForkIsNotReviewedInAJobThatCannotIsolate(t *testing.T) {
 	assert.Empty(t, w.reviewed())
 }
 
-// The last job answers commands that the first one did not see. Then the next run has the reviewer look.
-func TestAReviewThatTheLastJobBeginsIsTheNextRuns(t *testing.T) {
+// The agent's job plans the answer to a command, which the last job gives.
+func TestACommandForAReviewTakesOneRunOfTwoJobs(t *testing.T) {
 	w := newReview(t)
-	ev := w.say("carol", "/mergexo review")
-	dir := filepath.Join(t.TempDir(), "handoff")
-	assert.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
-	w.ended(model.ResultRetry, "the review of pull request 1 waits for an agent phase", w.phase(thread.ApplyPhase, ev, dir))
-	assert.Contains(t, w.said(), "The findings follow as one review.")
-	w.done(w.inTwo(w.pullEvent()))
+	w.done(w.inTwo(w.say("carol", "/mergexo review")))
+	assert.Contains(t, w.said(), "`/mergexo review`")
 	assert.Contains(t, w.reviewed(), "3 findings")
 	assert.Equal(t, 1, w.calls())
 }

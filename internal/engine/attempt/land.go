@@ -30,6 +30,9 @@ var ErrAnew = errors.New("the turn begins again")
 // Finish brings a claimed attempt to its receipt, from wherever its record stands: that of a run that died is taken up in the same way.
 func (p *Attempt) Finish(ctx context.Context) error {
 	for round := 1; ; round++ {
+		if p.Marker.Phase != model.PhaseStarted && !p.Phase.Writes() {
+			return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
+		}
 		if p.Marker.Phase == model.PhaseStarted {
 			if err := p.Perform(ctx); err != nil {
 				return err

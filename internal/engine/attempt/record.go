@@ -36,7 +36,7 @@ func (p *Attempt) Perform(ctx context.Context) error {
 	bring := p.receive
 	if p.Phase.RunsAgent() {
 		bring = p.produce
-		if err := p.Outside(ctx, p.next()); err != nil {
+		if err := thread.AgentNext(ctx, p.Thread, p.next()); err != nil {
 			return err
 		}
 	}
@@ -44,6 +44,9 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		return err
 	}
 	done, err := bring(ctx)
+	if !p.Phase.Writes() {
+		return handOver(ctx, p, done, err)
+	}
 	if s := (*thread.Stop)(nil); err != nil && !errors.As(err, &s) {
 		saveCheckpoint(context.WithoutCancel(ctx), p, err)
 	}

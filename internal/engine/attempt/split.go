@@ -3,13 +3,9 @@ package attempt
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/agent"
-	"github.com/mergexo/mergexo/internal/clock"
-	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -17,59 +13,25 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/handoff"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// NothingToDo ends an agent's phase that has nothing to do.
-func (p *Attempt) NothingToDo() error {
-	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
-}
-
-// Deliver has the agent work on the turn at hand, and hands over the result.
-func (p *Attempt) Deliver(ctx context.Context) error {
-	if err := isolate(ctx, p); err != nil {
-		return err
-	}
-	if err := p.Outside(ctx, p.next()); err != nil {
-		return err
-	}
-	if err := p.Open(ctx); err != nil {
-		return err
-	}
-	done, failed := p.produce(ctx)
+// handOver ends the job of an agent with what its part of the turn came to.
+func handOver(ctx context.Context, p *Attempt, done product, failed error) error {
 	if s := (*thread.Stop)(nil); errors.As(failed, &s) {
 		return failed
 	}
 	if failed != nil { // not the agent's fault: the attempt does not count
 		done.ending = &work.Ending{Cause: failed, Waits: true}
 	}
-	cut := ctx.Err() != nil
-	ctx = context.WithoutCancel(ctx)
-	if cut {
-		last, end := clock.WithTimeout(ctx, p.Clock, work.LastWords)
-		defer end()
-		ctx = last
-	}
-	h := handoffOf(ctx, p, done)
-	if cut {
-		h = cutShort(h)
-	}
-	h, err := write(ctx, p, h)
-	if err != nil {
-		return err
-	}
-	p.Handed = true
-	if failed != nil {
-		return failed
-	}
-	thread.Applied(p.Thread, "handoff", p.Bundle, journal.Token("handoff", p.Marker.Key), effect.Applied)
-	p.Report.Result = model.ResultDone
-	if cut {
-		return thread.End(model.ResultRetry, "cancelled; the work so far is handed over")
-	}
-	return thread.End(model.ResultDone, "the turn on %s ended %s and is handed over in %s", p.About(), h.Ended, p.Bundle)
+	return work.HandOver(ctx, p.Work, "the turn on "+p.About(), func(ctx context.Context, cut bool) handoff.Handoff {
+		h := handoffOf(ctx, p, done)
+		if cut {
+			return cutShort(h)
+		}
+		return h
+	}, failed)
 }
 
 // cutShort is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
@@ -83,42 +45,6 @@ func cutShort(h handoff.Handoff) handoff.Handoff {
 		h.Ended = handoff.Postponed
 	}
 	return h
-}
-
-// write puts a handoff into its directory, or one that says why it cannot be: with the commits, where those are not why.
-func write(ctx context.Context, p *Attempt, h handoff.Handoff) (handoff.Handoff, error) {
-	err := writeOne(ctx, p, h)
-	if !cannotBe(err) {
-		return h, err
-	}
-	bare := handoff.Handoff{
-		Repository: h.Repository, Number: h.Number, Flow: h.Flow, Made: h.Made, TurnKey: h.TurnKey, Start: h.Start, Onto: h.Onto, Events: h.Events,
-		Ended: handoff.Failed, Detail: err.Error(),
-	}
-	if refused := (*handoff.Refusal)(nil); errors.As(err, &refused) {
-		kept := bare
-		kept.Head = h.Head
-		if err := writeOne(ctx, p, kept); !cannotBe(err) {
-			return kept, err
-		}
-	}
-	return bare, writeOne(ctx, p, bare)
-}
-
-func writeOne(ctx context.Context, p *Attempt, h handoff.Handoff) error {
-	// Whatever the agent has put there is not ours.
-	if err := os.RemoveAll(p.Bundle); err != nil {
-		return fmt.Errorf("create the handoff directory: %w", err)
-	}
-	return handoff.Write(p.Bundle, h, func(file string) error { return transport.WriteBundle(ctx, p.Checkout, file, h.Base(), h.Head) })
-}
-
-// cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
-func cannotBe(err error) bool {
-	var refused *handoff.Refusal
-	var bundle *transport.ErrBundle
-	var rewind *git.ErrRewind
-	return errors.As(err, &refused) || errors.As(err, &bundle) || errors.As(err, &rewind)
 }
 
 // handoffOf is the result of the agent's part, for the other phase.

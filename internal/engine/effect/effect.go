@@ -25,6 +25,7 @@ type Effect struct {
 	send       func(ctx context.Context, to server) (Result, error)
 	show       func(d *Dry, t Thread) Result // what a dry run has of it; without it nobody can know the answer, and the dry run ends
 	next       string                        // what a dry run ends with, if not its name
+	ofAgent    bool                          // the job of an agent brings it about
 }
 
 // server is what an effect is sent to: GitHub, and git's server by a checkout.

@@ -2,6 +2,7 @@ package effect
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 
@@ -158,13 +159,24 @@ func Foreign(next string) Effect {
 	return Effect{next: next, send: only(func(context.Context, server) error { return nil })}
 }
 
-// HandOver writes a handoff without commits into the directory by which the phases of a run meet, in place of all that is
-// there. Reports leave it out: there is nothing in it.
+// Agent is a Foreign place where the agent or a reviewer sets to work.
+func Agent(next string) Effect {
+	e := Foreign(next)
+	e.ofAgent = true
+	return e
+}
+
+// HandOver writes a handoff into the directory by which the phases of a run meet, in place of all that is there. base is the commit
+// below its commits. Reports name one that has the work of an agent.
 func HandOver(dir string, h handoff.Handoff) Effect {
-	return Effect{show: nothing, send: only(func(context.Context, server) error {
-		if err := os.RemoveAll(dir); err != nil {
-			return err
+	e := Effect{show: nothing, ofAgent: true, send: only(func(ctx context.Context, to server) error {
+		if err := os.RemoveAll(dir); err != nil { // whatever the agent has put there is not ours
+			return fmt.Errorf("create the handoff directory: %w", err)
 		}
-		return handoff.Write(dir, h, nil)
+		return handoff.Write(dir, h, func(file string) error { return transport.WriteBundle(ctx, to.checkout, file, h.Base(), h.Head) })
 	})}
+	if h.Ended != handoff.Nothing {
+		e.As = named("handoff", dir, journal.Token("handoff", h.TurnKey))
+	}
+	return e
 }

@@ -58,12 +58,6 @@ func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	return take(ctx, p, d.pending, d.dead)
 }
 
-// HandOver is the agent's part of a turn in two jobs: it finds the turn as Continue does, and writes nothing on GitHub.
-func (p *Pull) HandOver(ctx context.Context) error {
-	d := &due{p: p}
-	return inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.find, d.readSource, d.isWorthIt, d.deliver)
-}
-
 // inOrder takes steps until one of them fails.
 func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
 	for _, step := range steps {

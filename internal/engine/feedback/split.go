@@ -12,23 +12,6 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// deliver has the agent's result put into the handoff's directory. What needs no agent is left to the other phase, which finds it
-// by itself.
-func (d *due) deliver(ctx context.Context) error {
-	p := d.p
-	m, feedback := nextTurn(p, d.pending, d.dead)
-	if m.Key == "" || !m.NeedsAgent() || m.Attempt > turn.MaxAttempts {
-		return p.NothingToDo()
-	}
-	if why, _, err := thread.Overspent(ctx, p.Thread, true); err != nil {
-		return err
-	} else if why != "" {
-		return p.NothingToDo()
-	}
-	p.Report.TurnKey, p.Marker, p.Feedback = m.Key, m, feedback
-	return p.Deliver(ctx)
-}
-
 // catchUp looks whether the branch has grown since the agent's part began: then what was handed over is brought onto the
 // new head like any other turn.
 func catchUp(ctx context.Context, p *Pull) error {

@@ -74,32 +74,6 @@ func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 	return try(ctx, p, step, dead)
 }
 
-// HandOver is the agent's part of an attempt in two jobs: it finds the attempt as Continue does, and writes nothing on GitHub.
-func (p *Issue) HandOver(ctx context.Context) error {
-	step, _, err := due(ctx, p)
-	if err != nil {
-		return err
-	}
-	if step.Act == flow.Run || step.Act == flow.Redirect {
-		return p.NothingToDo()
-	}
-	if err := prepare(ctx, p, step); err != nil {
-		return err
-	}
-	if p.spent() || !p.Marker.NeedsAgent() {
-		return p.NothingToDo()
-	}
-	if !p.progress.fresh {
-		if err := readBranch(ctx, p, p.progress.marker.Branch); err != nil {
-			return err
-		}
-	}
-	if err := place(ctx, p); err != nil {
-		return err
-	}
-	return p.Deliver(ctx)
-}
-
 // due is the step that the issue is at, and the claims of runs that died on the way to it. An error ends the run: there is nothing
 // to do, or the issue waits.
 func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[model.TurnMarker], err error) {

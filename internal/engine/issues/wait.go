@@ -39,9 +39,6 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 	if stranded && w.lost != nil {
 		ended.Reason += "; it could not be pushed: " + w.lost.Error()
 	}
-	if err := thread.Unsaid(p.Thread, ended.Reason); err != nil {
-		return err
-	}
 	if p.Kept.Branch == w.marker.Branch && p.Kept.SHA != "" {
 		w.marker.Tip = p.Kept.SHA
 	}

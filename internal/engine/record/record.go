@@ -49,10 +49,7 @@ func (r Record) Claim(ctx context.Context, text string) error {
 
 // Mine reads the thread again. The error is the Stop of a run whose record is over or deleted, or is another run's by now.
 func (r Record) Mine(ctx context.Context) error {
-	if err := r.Thread.Read(ctx); err != nil {
-		return err
-	}
-	if err := r.Thread.Tidy(ctx); err != nil {
+	if err := thread.ReadAgain(ctx, r.Thread); err != nil {
 		return err
 	}
 	return r.Check(r.Thread.State)

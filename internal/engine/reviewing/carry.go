@@ -132,18 +132,21 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 		}
 		return r.post(ctx, answer)
 	}
-	if err := r.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", r.Event.Number, markdown.Short(r.marker.Head))); err != nil {
+	if err := thread.AgentNext(ctx, r.Thread, fmt.Sprintf("%s at %s comes next", r.about(), markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
+	answer := reviewer.Answer{}
 	div, err := r.fetch(ctx)
-	if err != nil {
-		return r.stumble(ctx, err)
+	if err == nil {
+		if url, err := r.moved(ctx, div.HeadSHA); url != "" || err != nil {
+			return r.done(ctx, url, err)
+		}
+		answer, err = r.look(ctx, div)
+		r.marker.Charge(0, answer.CostUSD)
 	}
-	if url, err := r.moved(ctx, div.HeadSHA); url != "" || err != nil {
-		return r.done(ctx, url, err)
+	if !r.Phase.Writes() {
+		return nil, r.handOver(ctx, answer, err)
 	}
-	answer, err := r.look(ctx, div)
-	r.marker.Charge(0, answer.CostUSD)
 	if err != nil {
 		return r.stumble(ctx, err)
 	}

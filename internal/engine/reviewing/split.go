@@ -7,19 +7,14 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/agent"
-	"github.com/mergexo/mergexo/internal/clock"
-	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
-	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/review"
 )
 
@@ -29,101 +24,28 @@ type handed struct {
 	err     error // why there is none
 }
 
-// HandOver is the agent's phase of a review: the reviewer's answer goes into the handoff's directory. What needs no reviewer is left
-// to the other phase, which finds it by itself. It is not claimed, so that two runs may ask a reviewer; one review is posted.
-func (p *Pull) HandOver(ctx context.Context) error {
-	r, err := p.due(ctx)
-	if r == nil || err != nil {
-		return err
-	}
-	if err := p.Overtime(); err != nil {
-		return err
-	}
-	if err := p.Outside(ctx, fmt.Sprintf("the review of pull request %d at %s comes next", p.Event.Number, markdown.Short(r.marker.Head))); err != nil {
-		return err
-	}
-	div, failed := r.fetch(ctx)
-	answer := reviewer.Answer{}
-	if failed == nil {
-		r.marker.Head = div.HeadSHA
-		answer, failed = r.look(ctx, div)
-	}
+// handOver ends the job of a reviewer with its answer, or with why there is none.
+func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed error) error {
 	if s := (*thread.Stop)(nil); thread.Outlives(failed) || errors.As(failed, &s) {
 		return failed
 	}
-	cut := ctx.Err() != nil
-	ctx = context.WithoutCancel(ctx)
-	if cut {
-		last, end := clock.WithTimeout(ctx, p.Clock, work.LastWords)
-		defer end()
-		ctx = last
-	}
-	return r.write(ctx, answer, failed, cut)
-}
-
-// due is the review that the reviewer has to be asked for now, by the same rules as in a whole run; nil: none.
-func (p *Pull) due(ctx context.Context) (*round, error) {
-	r := &round{Pull: p}
-	if said := p.State.Review(); said != nil && said.Marker.Open() {
-		live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease)
+	return work.HandOver(ctx, r.Work, r.about()+" at "+markdown.Short(r.marker.Head), func(ctx context.Context, cut bool) handoff.Handoff {
+		h := handoff.Handoff{
+			Repository: r.Event.Repo.String(), Number: r.Event.Number, Flow: handoff.Review, Start: r.marker.Head,
+			TurnKey: reviewer.Token(r.Event.Number, r.marker.Head), Ended: handoff.Failed,
+		}
+		h.Outcome.Usage.CostUSD = answer.CostUSD
+		late := (*work.Ending)(nil)
 		switch {
-		case err != nil:
-			return nil, err
-		case live:
-			return nil, record.Taken(p.about(), said.URL)
-		case p.Snap.Pull.State != model.PullOpen || said.Marker.Attempt >= review.MaxAttempts || said.Marker.ByItself() && p.held() != "":
-			return nil, nil
+		case failed == nil:
+			h.Ended, h.Head, h.Outcome.Findings, h.Dropped = handoff.Planned, h.Start, answer.Findings, answer.Dropped
+			return h
+		case cut, thread.Passes(failed), errors.As(failed, &late) && late.Waits:
+			h.Ended = handoff.Postponed
 		}
-		r.marker = said.Marker
-		if url, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil {
-			return nil, err
-		}
-		r.marker.Head = p.Snap.Pull.HeadSHA
-		return r, nil
-	}
-	a, err := p.asks(ctx)
-	if a == nil || err != nil || p.knows(a.Key) {
-		return nil, err
-	}
-	if why, err := p.refuse(ctx); why != "" || err != nil {
-		return nil, err
-	}
-	r.marker = p.opening(a.Key, a.By, a.At)
-	return r, nil
-}
-
-// write hands over what the reviewer said, or why it said nothing.
-func (r *round) write(ctx context.Context, answer reviewer.Answer, failed error, cut bool) error {
-	h := handoff.Handoff{
-		Repository: r.Event.Repo.String(), Number: r.Event.Number, Flow: handoff.Review, Start: r.marker.Head,
-		TurnKey: reviewer.Token(r.Event.Number, r.marker.Head), Ended: handoff.Failed,
-	}
-	h.Outcome.Usage.CostUSD = answer.CostUSD
-	bare := h
-	late := (*work.Ending)(nil)
-	switch {
-	case failed == nil:
-		h.Ended, h.Head, h.Outcome.Findings, h.Dropped = handoff.Planned, h.Start, answer.Findings, answer.Dropped
-	case cut, thread.Passes(failed), errors.As(failed, &late) && late.Waits:
-		h.Ended, h.Detail = handoff.Postponed, redact.Text(ctx, r.Thread, failed.Error())
-	default:
 		h.Detail = redact.Text(ctx, r.Thread, failed.Error())
-	}
-	_, err := r.Apply(ctx, effect.HandOver(r.Bundle, h))
-	if refused := (*handoff.Refusal)(nil); errors.As(err, &refused) { // what the reviewer said cannot be handed over
-		h, h.Detail = bare, err.Error()
-		_, err = r.Apply(ctx, effect.HandOver(r.Bundle, h))
-	}
-	if err != nil {
-		return err
-	}
-	r.Handed = true
-	thread.Applied(r.Thread, "handoff", r.Bundle, journal.Token("handoff", h.TurnKey), effect.Applied)
-	if cut {
-		return thread.End(model.ResultRetry, "cancelled; the review of pull request %d is postponed", r.Event.Number)
-	}
-	r.Report.Result = model.ResultDone
-	return thread.End(model.ResultDone, "the review of pull request %d at %s ended %s and is handed over in %s", r.Event.Number, markdown.Short(h.Start), h.Ended, r.Bundle)
+		return h
+	}, nil)
 }
 
 // collect takes up what was handed over for a review of this pull request, once a run: no turn can use it.

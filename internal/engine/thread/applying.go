@@ -36,6 +36,12 @@ func (t *Thread) Outside(ctx context.Context, next string) error {
 	return err
 }
 
+// AgentNext is Outside for an agent or a reviewer, which may have a job of its own.
+func AgentNext(ctx context.Context, t *Thread, next string) error {
+	_, err := t.Apply(ctx, effect.Agent(next))
+	return err
+}
+
 // EndedBy is how a step ended: by the applier, or else with this error. It is asked once, when the step is over.
 func EndedBy(t *Thread, err error) error { return Ended(t.World, err) }
 

@@ -39,9 +39,6 @@ func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error
 		parts = append(parts, m.Until.Format(time.RFC3339))
 	}
 	token := journal.Token(parts...)
-	if err := Unsaid(t, blocked.Reason); err != nil {
-		return err
-	}
 	if t.State.Block == nil {
 		err := postBlock(ctx, t, token, m, told)
 		if ended := (*effect.Ended)(nil); errors.As(err, &ended) { // somebody only asks what a run would do

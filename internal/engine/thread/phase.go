@@ -28,41 +28,14 @@ func (p Phase) Writes() bool { return p != AgentPhase }
 // IsWhole reports whether one process does all of the run.
 func (p Phase) IsWhole() bool { return p == WholeRun }
 
-// ByPhase holds what is done in each phase. Nothing in the engine but this file compares phases.
-type ByPhase[T any] struct{ Whole, Agent, Apply T }
-
-// Of is what is done in a phase.
-func (b ByPhase[T]) Of(p Phase) T {
-	switch p {
-	case AgentPhase:
-		return b.Agent
-	case ApplyPhase:
-		return b.Apply
-	}
-	return b.Whole
-}
-
-// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment. The job of an agent
-// only looks.
+// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment.
 func (t *Thread) Begin(ctx context.Context) error {
 	t.Due(model.DueIdentity, time.Time{})
-	err := Look(ctx, t)
-	switch {
-	case !t.Phase.Writes():
-		return err
-	case err != nil:
+	if err := Look(ctx, t); err != nil {
 		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
 	}
 	t.Due(model.DueSurplus, time.Time{})
 	return t.Tidy(ctx)
-}
-
-// Unsaid ends a run that cannot write, in place of telling people why it stops; nil for a run that can.
-func Unsaid(t *Thread, why string) error {
-	if !t.Phase.Writes() {
-		return End(model.ResultNothing, "%s", why)
-	}
-	return nil
 }
 
 // EndWithoutAgent ends an apply phase that would need an agent to go on.

@@ -159,6 +159,7 @@ func (t *Thread) Read(ctx context.Context) error {
 		snap.Edited = t.Memory.Edited
 	}
 	t.Snap = Recall(snap, known, t.Memory.Floor)
+	t.unchanged = t.Snap
 	t.Memory.Comments, t.Memory.ReadAt, t.Memory.Floor = t.Snap.Comments, snap.ReadAt, t.Snap.Floor
 	maps.Copy(t.Memory.Rights, snap.Permissions)
 	if q.Source != 0 && snap.Pull.Issue != nil {

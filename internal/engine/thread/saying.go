@@ -52,8 +52,12 @@ func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) er
 }
 
 // ReadAgain reads the thread after something was said there. Another run may have said the same in the same moment: the first stays.
+// What was only planned nobody has seen, so that GitHub is asked for nothing but a branch.
 func ReadAgain(ctx context.Context, t *Thread) error {
-	if err := t.Read(ctx); err != nil {
+	branch := t.unchanged.Branch
+	if t.Effects != nil && (t.Branch == "" || branch != nil && branch.Name == t.Branch) {
+		Take(t, t.Effects.Overlay(t.unchanged, t.Event.Repo, t.Event.Number))
+	} else if err := t.Read(ctx); err != nil {
 		return err
 	}
 	return t.Tidy(ctx)
@@ -78,10 +82,9 @@ func Forget(t *Thread, id int64) {
 // Say takes a text into the report that people can read elsewhere, behind the effect by which they can. What was only planned
 // was not said.
 func (t *Thread) Say(s model.Saying) {
-	if n := len(t.Report.Effects); n > 0 && t.Report.Effects[n-1].Status == effect.Planned {
-		return
+	if t.Effects == nil {
+		t.Report.Said = append(t.Report.Said, s)
 	}
-	t.Report.Said = append(t.Report.Said, s)
 }
 
 // Replied looks for the reply with this token, and gives its address where that was read.

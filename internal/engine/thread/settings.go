@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -133,12 +134,15 @@ func AgentReady(t *Thread) error {
 }
 
 // startsNone reports whether a run starts no agent: a dry run, and the job beside that of the agent.
-func startsNone(t *Thread) bool { return t.Effects != nil || !t.Phase.RunsAgent() }
+func startsNone(t *Thread) bool {
+	_, hands := t.Effects.(effect.Handing)
+	return t.Effects != nil && !hands || !t.Phase.RunsAgent()
+}
 
 // TellLack says once what an agent lacks, and gives wrong back.
 func TellLack(ctx context.Context, t *Thread, wrong error) error {
 	lack := (*config.Lack)(nil)
-	if !errors.As(wrong, &lack) || !t.Phase.Writes() || t.Onlooks {
+	if !errors.As(wrong, &lack) || t.Onlooks {
 		return wrong
 	}
 	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)

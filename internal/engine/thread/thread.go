@@ -23,6 +23,7 @@ type Thread struct {
 	Report *model.Report
 
 	Snap      model.Snapshot
+	unchanged model.Snapshot // as it was read, without what a run has only planned
 	State     model.State
 	Settings  config.Settings
 	Policy    turn.Policy
