@@ -29,7 +29,7 @@ var decisions = map[string][]string{
 	"attempt":   {"Attempt.plan"},
 	"feedback":  {"nextTurn"},
 	"issues":    {"Issue.NextStep"},
-	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "unheard", "ShowTrains", "TrainStanding"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "unheard", "ShowTrains", "trainStanding"},
 	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Explain"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
 	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
@@ -39,7 +39,7 @@ var decisions = map[string][]string{
 }
 
 // looksAhead are the calls that ask a run what it would do. Its applier, an effect.Probe, makes nothing.
-var looksAhead = []string{"(" + module + "/internal/engine/sweeping.Runner).Survey", "(" + module + "/internal/engine/operator.Topics).Foresee"}
+var looksAhead = []string{"(" + module + "/internal/engine/sweeping.Runner).Survey", "(*" + module + "/internal/engine.topics).foresee"}
 
 // applying is what a decision must not reach.
 const applying = "(" + module + "/internal/engine/effect.Applier).Apply"

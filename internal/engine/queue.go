@@ -70,7 +70,7 @@ func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topic
 	if err = p.Begin(ctx); err == nil {
 		again, err = p.takeTurn(ctx)
 	}
-	err = thread.EndedBy(p.Thread, err)
+	err = thread.Ended(p.World, err)
 	if errors.As(err, &next) {
 		return p, false, next, nil
 	}
@@ -105,7 +105,7 @@ func (e *Engine) Survey(ctx context.Context, t *thread.Thread) error {
 	if err == nil {
 		_, err = p.takeTurn(ctx)
 	}
-	return thread.EndedBy(p.Thread, err)
+	return thread.Ended(p.World, err)
 }
 
 // Task is the work at a number that a sweep has found.

@@ -40,7 +40,7 @@ func (e *Engine) Reset(ctx context.Context, r Reset) ([]model.Report, error) {
 		restBefore, graphqlBefore := e.GitHub.Calls()
 		began := e.Now()
 		p := onlooker(&e.World, r.Repo, n, &rep)
-		err := thread.EndedBy(p.Thread, p.desk.Reset(ctx, r.Head))
+		err := thread.Ended(p.World, p.desk.Reset(ctx, r.Head))
 		p.Close()
 		rest, graphql := e.GitHub.Calls()
 		rep.Calls.REST, rep.Calls.GraphQL = rest-restBefore, graphql-graphqlBefore

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
@@ -16,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -41,7 +39,7 @@ func topicsOf(t *thread.Thread) *topics {
 	p.merging.Voided = p.fork.Voided
 	p.plan = &planning.Issue{Thread: t}
 	p.issue.Planned = p.plan.Continue
-	p.desk = &operator.Desk{Thread: t, Topics: p, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }}
+	p.desk = &operator.Desk{Thread: t, Topics: operator.Topics{Merging: p.merging, Review: p.review, Issue: p.issue, Foresee: p.foresee}, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }}
 	return p
 }
 
@@ -61,35 +59,8 @@ func (p *topics) instead(number int) error {
 	return next
 }
 
-// FindMerge, FindReview, Revert, MergeGates, Foresee and NextStep are what commands ask of the topics.
-func (p *topics) FindMerge(ctx context.Context, c command.Case) (*command.Found, error) {
-	return p.merging.Find(ctx, c)
-}
-
-func (p *topics) FindReview(ctx context.Context, c command.Case) (*command.Found, error) {
-	return p.review.Find(ctx, c)
-}
-
-func (p *topics) Revert(ctx context.Context, c command.Case) (*command.Found, error) {
-	return p.merging.Revert(ctx, c)
-}
-
-func (p *topics) MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
-	gates, err := p.merging.Gates(ctx)
-	open := p.State.Requests()
-	if err != nil || len(open) == 0 {
-		return gates, nil, err
-	}
-	newest := open[len(open)-1].Marker
-	joins := newest.Reason == model.CodeTrain
-	if !joins && newest.Train == nil {
-		return gates, nil, nil
-	}
-	standing, err := landing.TrainStanding(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
-	return gates, standing, err
-}
-
-func (p *topics) Foresee(ctx context.Context) error {
+// foresee is how a run on the pull request would end that does not do anything; nil: it would.
+func (p *topics) foresee(ctx context.Context) error {
 	probe, w, t, known := &effect.Probe{}, *p.World, *p.Thread, *p.Memory // which it may change
 	w.Effects, w.Git.Opening, w.Claims = probe, probe.Opening, maps.Clone(w.Claims)
 	t.World, t.Memory, t.Report = &w, &known, &model.Report{}
@@ -101,5 +72,3 @@ func (p *topics) Foresee(ctx context.Context) error {
 	}
 	return err
 }
-
-func (p *topics) NextStep(ctx context.Context) (flow.Step, error) { return p.issue.NextStep(ctx) }

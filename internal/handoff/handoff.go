@@ -104,3 +104,16 @@ func (r *Refusal) Error() string { return "handoff refused: " + r.What + ": " + 
 func refuse(what, why string, args ...any) *Refusal {
 	return &Refusal{what, fmt.Sprintf(why, args...)}
 }
+
+// CutShort is what is handed over in place of h by a run that was cancelled. Of a turn the next event makes another attempt; about an issue
+// a person is asked, as a whole run does.
+func (h Handoff) CutShort() Handoff {
+	switch {
+	case h.Ended == Planned || h.Ended == Blocked:
+	case h.Flow != "":
+		h.Ended, h.Reason, h.Detail = Blocked, model.ReasonCancelled, "the agent's job was cancelled"
+	case h.Ended == Failed:
+		h.Ended = Postponed
+	}
+	return h
+}

@@ -28,23 +28,10 @@ func handOver(ctx context.Context, p *Attempt, done product, failed error) error
 	return work.HandOver(ctx, p.Work, "the turn on "+p.About(), func(ctx context.Context, cut bool) handoff.Handoff {
 		h := handoffOf(ctx, p, done)
 		if cut {
-			return cutShort(h)
+			return h.CutShort()
 		}
 		return h
 	}, failed)
-}
-
-// cutShort is what is handed over of a run that was cancelled. Of a turn the next event makes another attempt; about an issue
-// a person is asked, as a whole run does.
-func cutShort(h handoff.Handoff) handoff.Handoff {
-	switch {
-	case h.Ended == handoff.Planned || h.Ended == handoff.Blocked:
-	case h.Flow != "":
-		h.Ended, h.Reason, h.Detail = handoff.Blocked, model.ReasonCancelled, "the agent's job was cancelled"
-	case h.Ended == handoff.Failed:
-		h.Ended = handoff.Postponed
-	}
-	return h
 }
 
 // handoffOf is the result of the agent's part, for the other phase.
@@ -105,9 +92,29 @@ func (p *Attempt) Collect() {
 	p.Memory.Received = &thread.Received{Handoff: h, Err: err, Digest: handoff.Digest(p.Bundle)}
 }
 
-// Fresh is an error where what was handed over has led to an attempt already, which failed: somebody had only the last job run
+// Fits ends a run whose attempt cannot be made with what was handed over: somebody has moved the head, or has been faster. Then nothing is
+// claimed; the event that moved it has a run of its own. A handoff that cannot be read is for the attempt to tell.
+func Fits(p *Attempt, waits string, want func() (handoff.Expected, error)) error {
+	if !p.ExpectsHandoff() {
+		return thread.EndWithoutAgent(p.World, "%s", waits)
+	}
+	if err := fresh(p); err != nil || p.Memory.Received.Err != nil {
+		return err
+	}
+	expected, err := want()
+	if err != nil {
+		return err
+	}
+	expected.Repo, expected.Number = p.Event.Repo, p.Event.Number
+	if err := handoff.Check(p.Memory.Received.Handoff, expected); err != nil {
+		return thread.End(model.ResultRetry, "%s; the agent phase of the next event continues", err)
+	}
+	return nil
+}
+
+// fresh is an error where what was handed over has led to an attempt already, which failed: somebody had only the last job run
 // again. That is no attempt of the agent.
-func Fresh(p *Attempt) error {
+func fresh(p *Attempt) error {
 	digest := p.Memory.Received.Digest
 	for _, t := range p.State.Turns {
 		failed := slices.Clone(t.Marker.Tries)

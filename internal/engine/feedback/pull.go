@@ -42,10 +42,12 @@ type due struct {
 func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	d := &due{p: p}
 	p.Due(model.DueFeedback, time.Time{})
-	err = inOrder(ctx, p.hearAnswer, p.gates, p.readFailures, p.flaky, d.tellLost,
-		d.find, d.restoreReceipts, d.readSource, d.isWorthIt)
-	if err != nil {
-		return false, err
+	for _, step := range []func(context.Context) error{
+		p.hearAnswer, p.gates, p.readFailures, p.flaky, d.tellLost, d.find, d.restoreReceipts, d.readSource, d.isWorthIt,
+	} {
+		if err := step(ctx); err != nil {
+			return false, err
+		}
 	}
 	p.Due(d.reason())
 	if err := attempt.Track(ctx, p.Thread, 0, ""); err != nil {
@@ -56,16 +58,6 @@ func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	}
 	thread.BackToWorkspace(p.Thread)
 	return take(ctx, p, d.pending, d.dead)
-}
-
-// inOrder takes steps until one of them fails.
-func inOrder(ctx context.Context, steps ...func(context.Context) error) error {
-	for _, step := range steps {
-		if err := step(ctx); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // find looks for the claims of runs that died, and for what is pending.

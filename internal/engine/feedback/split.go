@@ -4,12 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mergexo/mergexo/internal/engine/attempt"
-	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/handoff"
-	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // catchUp looks whether the branch has grown since the agent's part began: then what was handed over is brought onto the
@@ -24,27 +19,6 @@ func catchUp(ctx context.Context, p *Pull) error {
 		p.Earlier = r.Start
 	}
 	return err
-}
-
-// fitting says why a turn cannot be taken up with what was handed over: somebody has moved the head, or has been faster.
-// Then nothing is claimed; the event that moved it has a run of its own.
-func fitting(p *Pull, m model.TurnMarker, pending []model.Comment) error {
-	if !p.ExpectsHandoff() {
-		return thread.EndWithoutAgent(p.World, "%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
-	}
-	if err := attempt.Fresh(p.Attempt); err != nil {
-		return err
-	}
-	if p.Memory.Received.Err != nil {
-		return nil // the turn says so
-	}
-	err := handoff.Check(p.Memory.Received.Handoff, handoff.Expected{
-		Repo: p.Event.Repo, Number: p.Event.Number, Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.Event.Number, pending), TurnKey: m.Key,
-	})
-	if err != nil {
-		return thread.End(model.ResultRetry, "%s; the agent phase of the next event continues", err)
-	}
-	return nil
 }
 
 // wanted are the sets of event keys, with the head that each began at, that a turn is taken up with in preference to all

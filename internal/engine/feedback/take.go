@@ -3,11 +3,14 @@ package feedback
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
+	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -86,7 +89,11 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 			return false, err
 		}
 		if !p.Phase.RunsAgent() {
-			if err := fitting(p, m, pending); err != nil {
+			waits := fmt.Sprintf("%s on %s wait", markdown.Count(len(pending), "comment"), p.About())
+			err := attempt.Fits(p.Attempt, waits, func() (handoff.Expected, error) {
+				return handoff.Expected{Start: m.Start, Onto: m.Onto, Pending: turn.Keys(p.Event.Number, pending), TurnKey: m.Key}, nil
+			})
+			if err != nil {
 				return false, err
 			}
 		}

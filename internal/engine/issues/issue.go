@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
+	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -235,7 +236,8 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 		return false, err
 	}
 	if !p.spent() && p.Marker.NeedsAgent() && !p.Phase.RunsAgent() {
-		if err := fitting(ctx, p); err != nil {
+		err := attempt.Fits(p.Attempt, p.About()+" waits", func() (handoff.Expected, error) { return expected(ctx, p) })
+		if err != nil {
 			return false, err
 		}
 	}

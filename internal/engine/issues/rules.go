@@ -58,15 +58,12 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	names, err := history.Files(ctx, p.Checkout, head, p.Settings.Repo.DesignDir)
-	if err != nil {
-		return nil, err
+	found, err := work.FindDesign(ctx, p.Work, head, p.Event.Number)
+	if found != nil {
+		w.Doc = found.Path
 	}
-	for _, name := range names {
-		if text, err := history.Blob(ctx, p.Checkout, head, name); err == nil && flow.IsDesign(text, p.Event.Number) {
-			w.Doc = name
-			return &model.Document{Path: name, Text: string(text)}, nil
-		}
+	if found != nil || err != nil {
+		return found, err
 	}
 	return nil, p.Blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }

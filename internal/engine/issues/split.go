@@ -1,6 +1,7 @@
 package issues
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -40,43 +40,26 @@ func batchOf(p *Issue) (now, later []model.Comment) {
 	return now, later
 }
 
-// fitting says why an attempt cannot be made with what was handed over. Then nothing is claimed, as in fitting.
-func fitting(ctx context.Context, p *Issue) error {
-	if !p.ExpectsHandoff() {
-		return thread.EndWithoutAgent(p.World, "%s waits", p.About())
-	}
-	if err := attempt.Fresh(p.Attempt); err != nil {
-		return err
-	}
+// expected is what an attempt can be made with: what an agent did on the branch as it is, or on an earlier state of it.
+func expected(ctx context.Context, p *Issue) (handoff.Expected, error) {
 	r, w := p.Memory.Received, p.progress
-	if r.Err != nil {
-		return nil // the attempt says so
-	}
+	want := handoff.Expected{Flow: w.marker.Flow, Start: p.Snap.DefaultSHA, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key}
 	if !w.fresh {
 		if err := readBranch(ctx, p, w.marker.Branch); err != nil {
-			return err
+			return want, err
 		}
-	}
-	start := p.Snap.DefaultSHA
-	if !w.fresh && p.Snap.Branch.SHA != "" {
-		start = p.Snap.Branch.SHA
+		want.Start = cmp.Or(p.Snap.Branch.SHA, want.Start)
 	}
 	if r.Number == p.Event.Number && r.Ended != handoff.Nothing {
-		relation, err := p.Relation(ctx, r.Start, start)
+		relation, err := p.Relation(ctx, r.Start, want.Start)
 		if err != nil {
-			return err
+			return want, err
 		}
 		if lineage.Decide(relation) == lineage.Pass { // it has grown since
-			start = r.Start
+			want.Start = r.Start
 		}
 	}
-	err := handoff.Check(r.Handoff, handoff.Expected{
-		Repo: p.Event.Repo, Number: p.Event.Number, Flow: w.marker.Flow, Start: start, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key,
-	})
-	if err != nil {
-		return thread.End(model.ResultRetry, "%s; the agent phase of the next event continues", err)
-	}
-	return nil
+	return want, nil
 }
 
 // BeginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the

@@ -131,15 +131,13 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 		return merge.Verdict{}, err
 	}
 	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.Claims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
-	for _, t := range turn.Open(p.State) {
-		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
-		if err != nil {
-			return merge.Verdict{}, err
-		}
-		// What a run has planned that died is published by the next one before anything else.
-		if live || t.Marker.Phase == model.PhasePlanned && !p.Answered(t.Marker) {
+	var err error
+	if c.Busy, err = thread.LiveTurn(ctx, p.Thread); err != nil {
+		return merge.Verdict{}, err
+	}
+	for _, t := range turn.Open(p.State) { // what a run has planned that died is published by the next one before anything else
+		if c.Busy == nil && t.Marker.Phase == model.PhasePlanned && !p.Answered(t.Marker) {
 			c.Busy = &t
-			break
 		}
 	}
 	if err := readApprovals(ctx, p, &c); err != nil {
@@ -284,6 +282,22 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 		return nil, err
 	}
 	return append(v.Gates, merge.LastGate(p.State, p.Snap.Pull.HeadSHA)...), nil
+}
+
+// GatesInTrain are the Gates, and the place of the request in the merge train; nil: it is in none.
+func (p *Request) GatesInTrain(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
+	gates, err := p.Gates(ctx)
+	open := p.State.Requests()
+	if err != nil || len(open) == 0 {
+		return gates, nil, err
+	}
+	newest := open[len(open)-1].Marker
+	joins := newest.Reason == model.CodeTrain
+	if !joins && newest.Train == nil {
+		return gates, nil, nil
+	}
+	standing, err := trainStanding(ctx, p.World, p.Event.Repo, p.Snap.Pull, joins)
+	return gates, standing, err
 }
 
 // Continue takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other

@@ -61,9 +61,9 @@ func onlooker(w *thread.World, repo model.Repo, base string) *line {
 	return l
 }
 
-// TrainStanding tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
+// trainStanding tells where the request to merge a pull request is in the train of its base, and changes nothing. Joins says that the
 // next run takes it up if it is not there; else nil says that it is not.
-func TrainStanding(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
+func trainStanding(ctx context.Context, w *thread.World, repo model.Repo, p model.Pull, joins bool) (*model.TrainStanding, error) {
 	l := onlooker(w, repo, p.BaseRef)
 	defer l.home.Close()
 	if err := l.look(ctx); err != nil {

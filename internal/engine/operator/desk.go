@@ -13,8 +13,10 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/issues"
+	"github.com/mergexo/mergexo/internal/engine/landing"
+	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -22,25 +24,18 @@ import (
 )
 
 // Topics are what commands ask for.
-type Topics interface {
-	// FindMerge and FindReview decide whether a merge or a review begins. Its marker in the reply begins it.
-	FindMerge(ctx context.Context, c command.Case) (*command.Found, error)
-	FindReview(ctx context.Context, c command.Case) (*command.Found, error)
-	// Revert makes, tests and opens a revert, and tells the result.
-	Revert(ctx context.Context, c command.Case) (*command.Found, error)
-	// MergeGates are the conditions under which the pull request would be merged now, and the place of its request in the merge
-	// train; nil: it is in none.
-	MergeGates(ctx context.Context) ([]model.Gate, *model.TrainStanding, error)
+type Topics struct {
+	Merging *landing.Request
+	Review  *reviewing.Pull
+	Issue   *issues.Issue
 	// Foresee is how a run on the pull request would end that does not do anything; nil: it would.
-	Foresee(ctx context.Context) error
-	// NextStep is what is done about the issue next.
-	NextStep(ctx context.Context) (flow.Step, error)
+	Foresee func(context.Context) error
 }
 
 // Desk answers the commands of one conversation.
 type Desk struct {
 	*thread.Thread
-	Topics Topics
+	Topics
 	// Of is the desk of another number.
 	Of func(other *thread.Thread) *Desk
 
@@ -243,7 +238,7 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 		if d.about != nil {
 			on = d.about
 		}
-		if d.asked.Found, err = on.Topics.Revert(ctx, d.asked); err != nil {
+		if d.asked.Found, err = on.Merging.Revert(ctx, d.asked); err != nil {
 			return command.Answer{}, err
 		}
 		d.answer = command.Decide(d.asked)

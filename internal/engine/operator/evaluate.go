@@ -29,25 +29,25 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 	}
 	switch c.Command.Name {
 	case "merge":
-		c.Found, err = p.Topics.FindMerge(ctx, c)
+		c.Found, err = p.Merging.Find(ctx, c)
 	case "revert":
 		return decision{revert: true, asked: c}, nil
 	case "review":
-		c.Found, err = p.Topics.FindReview(ctx, c)
+		c.Found, err = p.Review.Find(ctx, c)
 	case "delegate":
 		login := strings.ToLower(c.Command.Login)
 		err = p.Ask(ctx, []string{login})
 		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
 		if c.Status, c.Gates, err = p.Explain(ctx); err == nil {
-			c.MergeGates, c.Status.Train, err = p.Topics.MergeGates(ctx)
+			c.MergeGates, c.Status.Train, err = p.Merging.GatesInTrain(ctx)
 		}
 	case "status", "retry":
 		var pending []model.Comment
 		pending, err = p.Pending(ctx)
 		c.Status = p.PullStatus(pending)
 		if again, failed := command.FailedMerge(c); failed && err == nil && !c.Away {
-			c.Found, err = p.Topics.FindMerge(ctx, again)
+			c.Found, err = p.Merging.Find(ctx, again)
 		}
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func halted(ctx context.Context, p *Desk, c command.Command) (bool, error) {
 func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.Said) (command.Answer, error) {
 	c.Away = thread.TakenAt(p.Thread, said.Comment)
 	w := command.Work{Number: p.Event.Number}
-	s, err := p.Topics.NextStep(ctx)
+	s, err := p.Issue.NextStep(ctx)
 	if err != nil {
 		return command.Answer{}, err
 	}
@@ -89,7 +89,7 @@ func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.S
 	if c.Command.Name == "retry" && live == nil {
 		p.State.Retry()
 		w.Accepts = p.State.EditAccepted
-		if s, err = p.Topics.NextStep(ctx); err != nil {
+		if s, err = p.Issue.NextStep(ctx); err != nil {
 			return command.Answer{}, err
 		}
 		w.GoesOn, w.Instead = slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Finish}, s.Act), s.Why
@@ -129,7 +129,7 @@ func (p *Desk) Explain(ctx context.Context) (model.Status, []model.Gate, error) 
 	if _, unmet := model.Unmet(gates); err != nil || unmet || standing.Pending == 0 {
 		return standing, gates, err
 	}
-	ended, stop := p.Topics.Foresee(ctx), (*thread.Stop)(nil)
+	ended, stop := p.Foresee(ctx), (*thread.Stop)(nil)
 	switch {
 	case ended == nil:
 		gates = append(gates, model.NewGate(turn.GateNext, true, "a run has work here"))

@@ -168,7 +168,7 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 	for _, i := range more {
 		take(i, false)
 	}
-	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there && !told(entries, i.Key) }) && v.problem == "" {
+	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there && !roadmap.Told(entries, i.Key) }) && v.problem == "" {
 		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, p.since(), func(i github.ItemIssue) bool { _, is := p.keyOf(i, entries); return is })
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 		}
 	}
 	v.lost = p.lost(len(found) > 0)
-	remember(found, entries)
+	roadmap.Remember(found, entries)
 	for _, f := range found {
 		v.facts = append(v.facts, f)
 	}
@@ -209,29 +209,7 @@ func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key str
 		}
 	}
 	m, is := p.Codec.Item(i.Posted, p.Scope())
-	return m.Key, is && m.Number == p.Event.Number && !told(entries, m.Key)
-}
-
-// told says that the comment tells the issue of an item.
-func told(entries []model.RoadmapEntry, key string) bool {
-	return slices.ContainsFunc(entries, func(e model.RoadmapEntry) bool { return e.Key == key && e.Issue != 0 })
-}
-
-// remember adds to what was found what the comment says about the items.
-func remember(found map[string]roadmap.Fact, entries []model.RoadmapEntry) {
-	for _, e := range entries {
-		f, there := found[e.Key]
-		switch {
-		case !there && (e.Issue != 0 || e.State == model.ItemFailed): // deleted, transferred, or somebody took the end of its text away
-			f = roadmap.Fact{Key: e.Key, Title: e.Key, Issue: e.Issue, Gone: true}
-		case !there:
-			continue
-		case e.State == model.ItemRunning || e.State == model.ItemDone || e.Pull != 0: // it has begun, whatever its labels are now
-			f.Labelled = true
-		}
-		f.Pull, f.Kept = e.Pull, e.Closed && !f.Closed
-		found[e.Key] = f
-	}
+	return m.Key, is && m.Number == p.Event.Number && !roadmap.Told(entries, m.Key)
 }
 
 // wanted says that somebody has reopened the roadmap's issue since it was finished with all that the plan has. GitHub says of an open
@@ -241,7 +219,7 @@ func (p *Issue) wanted(v *view) bool {
 		return p.Snap.Issue().Reopened
 	}
 	said := p.State.Roadmap
-	return said != nil && said.Marker.Finished && !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { return !told(said.Marker.Items, i.Key) })
+	return said != nil && said.Marker.Finished && !slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { return !roadmap.Told(said.Marker.Items, i.Key) })
 }
 
 // asked says that labels ask for a flow.

@@ -17,7 +17,6 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
-	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
@@ -156,20 +155,8 @@ func Design(ctx context.Context, w *work.Work, base string) (*model.Document, er
 	if said == nil || said.Marker.Flow != string(model.FlowImplementation) || said.Marker.Issue == 0 {
 		return nil, nil
 	}
-	names, err := history.Files(ctx, w.Checkout, base, w.Settings.Repo.DesignDir)
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range names[:min(len(names), mostDesigns)] {
-		if text, err := history.Blob(ctx, w.Checkout, base, name); err == nil && flow.IsDesign(text, said.Marker.Issue) {
-			return &model.Document{Path: name, Text: string(text)}, nil
-		}
-	}
-	return nil, nil
+	return work.FindDesign(ctx, w, base, said.Marker.Issue)
 }
-
-// mostDesigns bounds how many documents are read to find one.
-const mostDesigns = 50
 
 // guidelines are the coding guidelines as the base branch has them, or what the work began at if that is not here; nil for none. The
 // head's may be a stranger's.

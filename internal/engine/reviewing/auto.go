@@ -96,7 +96,7 @@ func (p *Pull) post(ctx context.Context, a thread.Asking) (*thread.Stop, error) 
 	if why != "" {
 		m.State, m.Reason, m.Spent, m.Own = model.ReviewFailed, why, nil, nil
 		text = why
-	} else if !p.Phase.RunsAgent() && p.brought() {
+	} else if !p.Phase.RunsAgent() && p.collect(true) {
 		p.sign(&m)
 	}
 	r := &round{Pull: p, text: a.Heading + "\n\n", marker: m}

@@ -32,7 +32,7 @@ type round struct {
 
 // Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
-	p.collect()
+	p.collect(false)
 	p.Due(model.DueReview, time.Time{})
 	said := p.State.Review()
 	if said == nil || !said.Marker.Open() {
@@ -67,7 +67,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
 	}
-	if !p.Phase.RunsAgent() && !p.brought() {
+	if !p.Phase.RunsAgent() && !p.collect(true) {
 		return p.waits(), nil
 	}
 	if err := p.Overtime(); err != nil {
@@ -121,9 +121,9 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 		if r.handed == nil { // this run has claimed it before, and used up what was handed over
 			return r.waits(), nil
 		}
-		h := r.handed.handoff
+		h := r.handed.Handoff
 		r.marker.Charge(0, h.Outcome.Usage.CostUSD)
-		answer, err := r.admit(ctx, *r.handed)
+		answer, err := r.admit(ctx, r.handed)
 		if err != nil {
 			return r.stumble(ctx, err)
 		}

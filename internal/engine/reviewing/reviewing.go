@@ -20,8 +20,8 @@ import (
 // Pull is a pull request that may have to be reviewed.
 type Pull struct {
 	*work.Work
-	posted *thread.Posted // once it was read
-	handed *handed        // by the agent's job
+	posted *thread.Posted   // once it was read
+	handed *thread.Received // from the agent's job
 }
 
 // NewPull is the pull request that a thread is about.

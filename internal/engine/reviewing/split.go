@@ -18,12 +18,6 @@ import (
 	"github.com/mergexo/mergexo/internal/review"
 )
 
-// handed is what the agent's job handed over for a review.
-type handed struct {
-	handoff handoff.Handoff
-	err     error // why there is none
-}
-
 // handOver ends the job of a reviewer with its answer, or with why there is none.
 func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed error) error {
 	if s := (*thread.Stop)(nil); thread.Outlives(failed) || errors.As(failed, &s) {
@@ -48,32 +42,24 @@ func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed err
 	}, nil)
 }
 
-// collect takes up what was handed over for a review of this pull request, once a run: no turn can use it.
-func (p *Pull) collect() {
+// collect takes up what was handed over for a review of this pull request, once a run: no turn can use it. due says that a review waits
+// for it, so that one that cannot be read was for the review.
+func (p *Pull) collect(due bool) (there bool) {
 	got := p.Memory.Received
-	if got == nil || got.Err != nil || p.Memory.Used || got.Flow != handoff.Review || got.Number != p.Event.Number {
-		return
-	}
-	p.Memory.Used = true
-	p.handed = &handed{handoff: got.Handoff}
-}
-
-// brought says that the agent's job handed something over for the review, or should have and died.
-func (p *Pull) brought() bool {
-	got := p.Memory.Received
-	if p.handed == nil && got != nil && got.Err != nil && !p.Memory.Used && p.Event.Number == p.Number {
-		p.Memory.Used = true
-		p.handed = &handed{err: unusable(got.Err.Error())}
+	ours := got != nil && got.Err == nil && got.Flow == handoff.Review && got.Number == p.Event.Number
+	lost := got != nil && got.Err != nil && due && p.Event.Number == p.Number
+	if p.handed == nil && !p.Memory.Used && (ours || lost) {
+		p.Memory.Used, p.handed = true, got
 	}
 	return p.handed != nil
 }
 
 // admit holds what was handed over against the rules, none of it believed, and gives the answer. The head may have moved since, as it
 // may while a whole run's reviewer is at work.
-func (r *round) admit(ctx context.Context, got handed) (a reviewer.Answer, err error) {
-	h := got.handoff
-	if got.err != nil {
-		return a, got.err
+func (r *round) admit(ctx context.Context, got *thread.Received) (a reviewer.Answer, err error) {
+	h := got.Handoff
+	if got.Err != nil {
+		return a, unusable(got.Err.Error())
 	}
 	want := handoff.Expected{
 		Repo: r.Event.Repo, Number: r.Event.Number, Flow: handoff.Review, Start: h.Start, TurnKey: reviewer.Token(r.Event.Number, h.Start),

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/needs"
 	"github.com/mergexo/mergexo/internal/train"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -264,7 +265,7 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 		return nil
 	})
 	f.people = append(f.people, thread.ForeignPeople(p.State)...)
-	if row := p.boardPull(); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
+	if row := needs.PullRow(p.PullStatus(nil), p.Snap.Pull, p.State); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
 		f.board.Pulls = append(f.board.Pulls, row)
 	} else {
 		f.board.Untracked++
