@@ -26,14 +26,14 @@ import (
 // decisions are the functions of the engine that decide, by room. They read as much as they like, and return what is to be done.
 // None of them reaches an applier, through whatever it calls.
 var decisions = map[string][]string{
-	"attempt":   {"Attempt.plan"},
+	"attempt":   {"plan"},
 	"feedback":  {"nextTurn"},
-	"issues":    {"Issue.NextStep"},
-	"landing":   {"Request.Find", "Request.Evaluate", "Request.Ready", "Request.Gates", "Request.Opening", "landedRange", "line.look", "unheard", "ShowTrains", "trainStanding"},
+	"issues":    {"NextStep"},
+	"landing":   {"Request.Find", "Request.Evaluate", "Ready", "Request.Gates", "Opening", "landedRange", "line.look", "unheard", "ShowTrains", "trainStanding"},
 	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Explain"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
 	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
-	"reviewing": {"Pull.Find", "Pull.refuse", "Pull.labelled", "Pull.reviewed"},
+	"reviewing": {"Pull.Find", "refuse", "labelled", "reviewed"},
 	"sweeping":  {"sweeper.scan", "sweeper.decide", "sweeper.next", "scan.places"},
 	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
 }

@@ -9,11 +9,11 @@ import (
 // agentSetUp checks that each job that runs an agent has its program and its key, and those of the reviewer. Without them every
 // turn, or every review, fails.
 func agentSetUp(e *exam) {
-	e.hasModel("agent", e.Settings.Adapter, e.Settings.Model)
-	e.hasModel("reviewer", e.Settings.Reviewer, e.Settings.ReviewerModel)
+	hasModel(e, "agent", e.Settings.Adapter, e.Settings.Model)
+	hasModel(e, "reviewer", e.Settings.Reviewer, e.Settings.ReviewerModel)
 }
 
-func (e *exam) hasModel(role, adapter string, m *Model) {
+func hasModel(e *exam, role, adapter string, m *Model) {
 	if m == nil {
 		return // programs and pass_env say what a program of the repository's own needs
 	}

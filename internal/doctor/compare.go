@@ -21,7 +21,7 @@ func (e *exam) expect() (want *workflow.Workflow, events []workflow.Trigger) {
 	if c.CI == nil && e.hearsCI() {
 		c.CI = []string{"CI"}
 	}
-	if c.Services = c.Services || e.readable() && len(e.elsewhere()) > 0; c.Bases == nil && e.hasTrain() {
+	if c.Services = c.Services || e.readable() && len(elsewhere(e)) > 0; c.Bases == nil && e.hasTrain() {
 		c.Bases = []string{cmp.Or(e.Hub.Facts.DefaultBranch, "main")}
 	}
 	whole, _ := workflow.Read(workflow.File{Path: WorkflowPath, Text: c.Workflow()}) // which tests hold to be one
@@ -56,7 +56,7 @@ func (e *exam) compare() []Finding {
 	if e.Settings.TestsInCheckout {
 		facts = "tests"
 	}
-	return append(judge(facts, all), e.unknownRuns()...)
+	return append(judge(facts, all), unknownRuns(e)...)
 }
 
 // tree is a workflow in normal form, as far as it runs MergeXO. With another one, w is what init writes, and is compared with that. Then

@@ -127,7 +127,7 @@ func startsCI(e *exam) {
 	if e.hasTrain() {
 		level, cannot = Problem, append(cannot, "no CI runs on the merge train, as verify asks")
 	}
-	if e.queues() {
+	if queues(e) {
 		level, cannot = Problem, append(cannot, "no CI runs in the merge queue")
 	}
 	if ci := e.others((*workflow.Workflow).OnCommits); len(ci) > 0 {

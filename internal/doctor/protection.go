@@ -47,14 +47,14 @@ func protection(e *exam) {
 	}
 	for _, demand := range d.List {
 		if demand.Kind != model.DemandChecks || !e.hasTrain() { // which has them run on what lands
-			e.refused(demand)
+			refused(e, demand)
 		}
 	}
 	unlike(e)
 	e.otherwise("merging: %s accepts the result of %s", main, list(sorted(each(e.Settings.Strategies, func(s Strategy) string { return s.Name }))))
 }
 
-func (e *exam) refused(d model.Demand) {
+func refused(e *exam, d model.Demand) {
 	r := refusals[d.Kind]
 	var places []string
 	for _, s := range e.Settings.Strategies {
@@ -125,7 +125,7 @@ func ownBranches(e *exam) {
 			e.unchecked("branches %s: rulesets not checked: %s", b.Pattern, b.Demands.Why)
 		}
 		for _, d := range b.Demands.List {
-			e.hindered(b, d)
+			hindered(e, b, d)
 		}
 		if len(e.found) == before {
 			free = append(free, b.Pattern)
@@ -136,7 +136,7 @@ func ownBranches(e *exam) {
 	}
 }
 
-func (e *exam) hindered(b Branches, d model.Demand) {
+func hindered(e *exam, b Branches, d model.Demand) {
 	h, known := hindrances[d.Kind]
 	if !known || d.Kind == model.DemandDeleters && !b.Deleted || d.Kind == model.DemandForce && b.Deleted {
 		return

@@ -11,7 +11,7 @@ import (
 // queue checks that GitHub's own merge queue can test and merge what goes through it.
 // https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/configuring-pull-request-merges/managing-a-merge-queue
 func queue(e *exam) {
-	if !e.queues() {
+	if !queues(e) {
 		return
 	}
 	heard := func(w *workflow.Workflow) bool {
@@ -27,6 +27,6 @@ func queue(e *exam) {
 }
 
 // queues reports whether pull requests land through GitHub's merge queue.
-func (e *exam) queues() bool {
+func queues(e *exam) bool {
 	return slices.ContainsFunc(e.Settings.Strategies, func(s Strategy) bool { return s.Name == model.StrategyQueue })
 }

@@ -55,7 +55,7 @@ func train(e *exam) {
 	check, path := workflow.Deaf(e.Workflows, trainBranch, e.requiredChecks(), nil)
 	switch {
 	case !workflow.HearsPush(e.Workflows, trainBranch):
-		e.problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+e.ownCI(),
+		e.problem("run mergexo init, or add "+trainFilter+" to on.push.branches of "+ownCI(e),
 			"no workflow runs on the branches of the merge train, so nothing tests what lands")
 	case check != "":
 		e.problem("run mergexo init, or add "+trainFilter+" to its on.push.branches",
@@ -66,7 +66,7 @@ func train(e *exam) {
 }
 
 // ownCI names the repository's own workflow that has the required checks, where only one can have them.
-func (e *exam) ownCI() string {
+func ownCI(e *exam) string {
 	if all := e.others((*workflow.Workflow).OnCommits); len(all) == 1 {
 		return all[0]
 	}
@@ -108,6 +108,6 @@ func (e *exam) checks() (names []string) {
 }
 
 // elsewhere are the required checks that services other than GitHub Actions report.
-func (e *exam) elsewhere() []string {
+func elsewhere(e *exam) []string {
 	return slices.DeleteFunc(workflow.Elsewhere(e.Workflows, e.required()), e.nowhere)
 }

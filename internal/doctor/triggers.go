@@ -23,7 +23,7 @@ func (e *exam) all(event string) (first string, found []workflow.Trigger) {
 }
 
 // unknownRuns finds names in workflow_run that no workflow has: GitHub ignores them silently, so nothing ever starts.
-func (e *exam) unknownRuns() (out []Finding) {
+func unknownRuns(e *exam) (out []Finding) {
 	known := each(Own(e.Workflows), func(w *workflow.Workflow) string { return w.Name })
 	at, runs := e.all("workflow_run")
 	for _, t := range runs {

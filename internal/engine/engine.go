@@ -29,7 +29,7 @@ type Engine struct{ thread.World }
 // Handle takes one event to its end. The error is for what the caller did wrong (settings, token, repository); all else
 // is in the report.
 func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, error) {
-	e.Begins()
+	thread.Begins(&e.World)
 	began := e.Now()
 	rep := model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{}}
 	err := e.handle(ctx, ev, &rep)

@@ -27,7 +27,7 @@ func (p *topics) tellNeed(ended error) {
 		return
 	}
 	if p.Snap.IsPull() {
-		p.Report.Need = p.PullStatus(nil).Need
+		p.Report.Need = thread.PullStatus(p.Thread, nil).Need
 	} else if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waits() {
 		p.Report.Need = needs.OfIssue(p.Snap.Issue().Title, p.State.Flows[n-1])
 	}

@@ -167,7 +167,7 @@ func step(t *testing.T, seed uint64, surveyed bool) (next string, ended error) {
 		p := topicsOf(at)
 		p.task = newTask(at.Event)
 		if ended = thread.CheckIdentity(context.Background(), at); ended == nil {
-			ended = at.Tidy(context.Background())
+			ended = thread.Tidy(context.Background(), at)
 		}
 		if ended == nil {
 			_, ended = p.takeTurn(context.Background())

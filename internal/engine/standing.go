@@ -57,7 +57,7 @@ func (e *Engine) Why(ctx context.Context, repo model.Repo, number int) (why Expl
 		return Explanation{Issue: &row, Step: step}, nil
 	}
 	if why.Pull, why.Turns, err = p.desk.Explain(ctx); err == nil {
-		why.Merges, why.Pull.Train, err = p.merging.GatesInTrain(ctx)
+		why.Merges, why.Pull.Train, err = landing.GatesInTrain(ctx, p.merging)
 	}
 	return why, err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
@@ -45,7 +46,7 @@ func topicsOf(t *thread.Thread) *topics {
 
 // hear takes in what the agent's job handed over, and answers commands.
 func (p *topics) hear(ctx context.Context) error {
-	p.pull.Collect()
+	attempt.Collect(p.pull.Attempt)
 	return p.desk.Answer(ctx)
 }
 

@@ -35,7 +35,7 @@ func TestARelativeAddressStandsBesideTheRepository(t *testing.T) {
 		{"/srv/octo/widgets.git", "../lib.git", "/srv/octo/lib.git"},
 		{"file:///srv/octo/widgets.git", "../../lib.git", "file:///srv/lib.git"},
 	} {
-		assert.Equal(t, row[2], (&Checkout{Opt: Options{URL: row[0]}}).Beside(row[1]))
-		assert.Equal(t, row[2], (&Checkout{address: row[0]}).Beside(row[1]))
+		assert.Equal(t, row[2], Beside((&Checkout{Opt: Options{URL: row[0]}}), row[1]))
+		assert.Equal(t, row[2], Beside((&Checkout{address: row[0]}), row[1]))
 	}
 }

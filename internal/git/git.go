@@ -142,7 +142,7 @@ func open(c *Checkout, attach func() error) (opened *Checkout, err error) {
 	if c.Opt.Temp, err = filepath.Abs(c.Opt.Temp); err != nil {
 		return nil, fmt.Errorf("resolve temporary directory: %w", err)
 	}
-	if err := c.NewOwnDir(); err != nil {
+	if err := NewOwnDir(c); err != nil {
 		return nil, err
 	}
 	if err := attach(); err != nil {
@@ -158,7 +158,7 @@ func attachWorkspace(ctx context.Context, c *Checkout) error {
 		return err
 	}
 	if !ok {
-		return errors.Join(startClone(ctx, c), c.NewOwnDir())
+		return errors.Join(startClone(ctx, c), NewOwnDir(c))
 	}
 	if c.Tracked, err = trackedCommits(ctx, c); err != nil {
 		return err
@@ -174,7 +174,7 @@ func takeState(ctx context.Context, c *Checkout) (err error) {
 	if head, err := c.TipOf(ctx, "HEAD^{commit}"); err == nil && head != "" {
 		c.Refs[HaveHead] = head
 	}
-	return c.NewOwnDir()
+	return NewOwnDir(c)
 }
 
 // adopt examines the workspace; false means that it is not a checkout of this repository.
@@ -199,7 +199,7 @@ func adopt(ctx context.Context, c *Checkout) (bool, error) {
 	if err != nil || !sameRepository(syntax.Line(origin), c.Opt.URL) {
 		return false, nil
 	}
-	return true, c.ReadSettings(ctx)
+	return true, ReadSettings(ctx, c)
 }
 
 // startClone makes an empty clone of our own.
@@ -230,7 +230,7 @@ func initialize(ctx context.Context, c *Checkout) error {
 	if !c.OwnClone { // a workspace that has lost its git directory keeps its own
 		return nil
 	}
-	return c.TakeSettings(ctx, list)
+	return TakeSettings(ctx, c, list)
 }
 
 // locate asks git for the paths of the checkout, so that linked worktrees and .git files work as well. They are kept, since
@@ -240,7 +240,7 @@ func locate(ctx context.Context, c *Checkout) error {
 	out, err := c.Run(ctx, Spec{Dir: c.Top, Env: c.Env("GIT_CEILING_DIRECTORIES=" + filepath.Dir(c.Top)), Args: ask})
 	said := "false"
 	if err == nil {
-		said, err = c.take(string(out))
+		said, err = take(c, string(out))
 	}
 	if err == nil && said != "true" {
 		err = errors.New("it is in no working tree")
@@ -252,7 +252,7 @@ func locate(ctx context.Context, c *Checkout) error {
 var parts = []string{"--absolute-git-dir", "--git-common-dir", "--git-path", "objects", "--git-path", "index", "--git-path", "shallow", "--git-path", "info"}
 
 // take takes where the parts are, and returns the line after them.
-func (c *Checkout) take(said string) (last string, err error) {
+func take(c *Checkout, said string) (last string, err error) {
 	part := strings.Split(strings.TrimSuffix(said, "\n"), "\n")
 	if len(part) != 7 {
 		return "", fmt.Errorf("unexpected answer %q", said)
@@ -355,7 +355,7 @@ func replaceByClone(ctx context.Context, c *Checkout) error {
 	if err := startClone(ctx, c); err != nil {
 		return err
 	}
-	return c.NewOwnDir()
+	return NewOwnDir(c)
 }
 
 // Renew gives the checkout a git directory in place of one that is gone: the same one, if it has got another name in the working tree,
@@ -371,5 +371,5 @@ func Renew(ctx context.Context, c *Checkout) error {
 		}
 	}
 	c.Refs, c.Boundary = map[string]string{}, nil
-	return errors.Join(initialize(ctx, c), c.NewOwnDir())
+	return errors.Join(initialize(ctx, c), NewOwnDir(c))
 }

@@ -61,7 +61,7 @@ func attach(ctx context.Context, c *Checkout, opt LocalOptions) error {
 	if err := locateAny(ctx, c, opt.Dir); err != nil {
 		return err
 	}
-	if err := c.ReadSettings(ctx); err != nil {
+	if err := ReadSettings(ctx, c); err != nil {
 		return err
 	}
 	if err := identify(ctx, c, opt.Dir); err != nil {
@@ -107,7 +107,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 	if err != nil {
 		return err
 	}
-	format, err := c.take(said)
+	format, err := take(c, said)
 	if err == nil && format != "sha1" {
 		err = fmt.Errorf("%s is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge", dir)
 	}
@@ -117,7 +117,7 @@ func locateAny(ctx context.Context, c *Checkout, dir string) error {
 // identify asks git for the committer of a commit in the checkout: git knows the order of the sources (git-commit(1), COMMIT
 // INFORMATION), and drops what no name may have.
 func identify(ctx context.Context, c *Checkout, dir string) error {
-	out, err := c.AsOwner(ctx, c.MainWorktree(), "var", "GIT_COMMITTER_IDENT")
+	out, err := c.AsOwner(ctx, MainWorktree(c), "var", "GIT_COMMITTER_IDENT")
 	if strings.Contains(StderrOf(err), "tell me who you are") {
 		return &ErrNoIdentity{Dir: dir}
 	}
@@ -151,7 +151,7 @@ func TakenThere(ctx context.Context, c *Checkout, branch string) string {
 
 // findOrigin reads the origin's address, and the checkout's settings for reaching it.
 func findOrigin(ctx context.Context, c *Checkout, dir string) error {
-	out, err := c.AsOwner(ctx, c.MainWorktree(), "config", "--null", "--list", "--local", "--includes")
+	out, err := c.AsOwner(ctx, MainWorktree(c), "config", "--null", "--list", "--local", "--includes")
 	if err != nil {
 		return fmt.Errorf("read configuration of the checkout: %w", err)
 	}

@@ -46,7 +46,7 @@ func TestOnlyACheckoutOfTheRepositoryIsTakenAsAWorkspace(t *testing.T) {
 			assert.True(t, c.OwnClone)
 			assert.NotEqual(t, workspace, c.Dir())
 			assert.Equal(t, h.Url, h.Git(c.Dir(), "remote", "get-url", "origin"))
-			assert.False(t, c.Sparse())
+			assert.False(t, git.Sparse(c))
 			require.ErrorContains(t, gittest.Err(c.Head(gittest.Ctx)), "read HEAD of the checkout", "nothing is fetched yet")
 			require.NoError(t, c.Close())
 			assert.NoDirExists(t, c.Dir())
@@ -56,7 +56,7 @@ func TestOnlyACheckoutOfTheRepositoryIsTakenAsAWorkspace(t *testing.T) {
 	h.Git(sparse, "sparse-checkout", "set", "sub")
 	c := h.Open(sparse)
 	assert.Equal(t, sparse, c.Dir())
-	assert.True(t, c.Sparse())
+	assert.True(t, git.Sparse(c))
 	require.NoError(t, c.Close())
 	assert.DirExists(t, sparse)
 }

@@ -27,19 +27,19 @@ func (c *Checkout) Recreate() error {
 	if err := c.PutBack(); err != nil {
 		return err
 	}
-	return c.NewOwnDir()
+	return NewOwnDir(c)
 }
 
 // NewOwnDir writes our own git directory again, from memory and under a new name: after the agent ran, the directory that
 // it could find and change is no longer used.
-func (c *Checkout) NewOwnDir() error {
+func NewOwnDir(c *Checkout) error {
 	dir, err := c.Temporary("git")
 	if err != nil {
 		return fmt.Errorf("make git directory: %w", err)
 	}
 	files := map[string][]byte{
 		"HEAD":   []byte("ref: refs/heads/none\n"),
-		"config": c.configText(),
+		"config": configText(c),
 	}
 	var packed strings.Builder
 	packed.WriteString("# pack-refs with: sorted\n")
@@ -89,13 +89,13 @@ func Initialize(dir string, more []Setting, files map[string][]byte) ([]Setting,
 }
 
 // PointHead makes a commit the HEAD of our own git directory, with which the index and the files are compared.
-func (c *Checkout) PointHead(sha string) error {
+func PointHead(c *Checkout, sha string) error {
 	return Wrap(os.WriteFile(filepath.Join(c.OwnDir, "HEAD"), []byte(sha+"\n"), 0o600), "write HEAD of the git directory")
 }
 
 // configText is the configuration of our own git directory. core.commitGraph is off because git trusts a commit-graph file
 // more than the commits, and it is among the objects that the agent can write.
-func (c *Checkout) configText() []byte {
+func configText(c *Checkout) []byte {
 	list := []Setting{
 		{"core.repositoryformatversion", "1"}, {"core.bare", "false"}, {"core.commitGraph", "false"}, {"core.splitIndex", "false"},
 		{"core.logAllRefUpdates", "false"}, {"core.quotePath", "false"}, {"diff.renames", "false"}, {"log.showSignature", "false"},
@@ -128,7 +128,7 @@ var configEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", 
 
 // TakeShallow reads our own shallow file after a fetch and copies it to the checkout, whose objects have just changed. A
 // person's checkout keeps its own: none of its refs leads to what was fetched.
-func (c *Checkout) TakeShallow() error {
+func TakeShallow(c *Checkout) error {
 	now, err := os.ReadFile(filepath.Join(c.OwnDir, "shallow"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read shallow file: %w", err)

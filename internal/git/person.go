@@ -18,7 +18,7 @@ type Worktree struct {
 }
 
 // MainWorktree is the working tree of the checkout itself.
-func (c *Checkout) MainWorktree() Worktree { return Worktree{Top: c.Top, GitDir: c.GitDir} }
+func MainWorktree(c *Checkout) Worktree { return Worktree{Top: c.Top, GitDir: c.GitDir} }
 
 // Returns reports whether the operation in progress will return to a branch.
 func (s Worktree) Returns(branch string) bool {
@@ -88,7 +88,7 @@ func reaches(s Setting) bool {
 }
 
 // asPerson runs a command that talks to the origin, in our own git directory, in the person's environment.
-func (c *Checkout) asPerson(ctx context.Context, stdin []byte, args ...string) ([]byte, error) {
+func asPerson(ctx context.Context, c *Checkout, stdin []byte, args ...string) ([]byte, error) {
 	settings := append(slices.Clone(c.person.settings), Setting{"remote.origin.url", c.Opt.URL})
 	env := slices.Concat(c.person.env, []string{"GIT_DIR=" + c.OwnDir, "GIT_OBJECT_DIRECTORY=" + c.Objects, "TMPDIR=" + c.Opt.Temp})
 	return c.talk(ctx, Spec{Dir: c.OwnDir, Args: args, Stdin: stdin, alone: true}, env, settings, func(said string) string { return said })
@@ -104,4 +104,4 @@ func (c *Checkout) AsOwner(ctx context.Context, at Worktree, args ...string) ([]
 }
 
 // Personal reports whether the checkout is a person's, whose configuration and files stay theirs.
-func (c *Checkout) Personal() bool { return c.person != nil }
+func Personal(c *Checkout) bool { return c.person != nil }

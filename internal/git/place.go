@@ -140,7 +140,7 @@ func versionOf(said string) string {
 
 // Sibling is the URL of a repository on the checkout's server, however a remote names it, or .gitmodules relative to the checkout's
 // repository. Other URLs and local paths have none.
-func (c *Checkout) Sibling(remote string) (address string, ok bool) {
+func Sibling(c *Checkout, remote string) (address string, ok bool) {
 	if strings.HasPrefix(remote, ".") {
 		remote, _ = url.JoinPath(c.Opt.URL, remote) // what is no path is nowhere
 	}
@@ -149,7 +149,7 @@ func (c *Checkout) Sibling(remote string) (address string, ok bool) {
 }
 
 // Beside is what a URL means that is relative to the repository's own (gitmodules(5)), without a credential.
-func (c *Checkout) Beside(relative string) string {
+func Beside(c *Checkout, relative string) string {
 	address := cmp.Or(c.address, c.Opt.URL)
 	if u, err := url.Parse(address); err == nil && strings.Contains(address, "://") {
 		if IsHTTP(address) {

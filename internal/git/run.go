@@ -175,7 +175,7 @@ func (c *Checkout) Network(ctx context.Context, allowed relay.Op, stdin []byte, 
 	*c.calls++
 	c.Opt.Log.Debug("git_network", "operation", bare(args)[0], "count", *c.calls)
 	if c.person != nil {
-		return c.asPerson(ctx, stdin, args...)
+		return asPerson(ctx, c, stdin, args...)
 	}
 	r, err := relay.Start(relay.Server{URL: c.Opt.URL, Site: c.site, Credential: c.Opt.Credential, Network: c.Opt.Network, Log: c.Opt.Log}, allowed, c.Boundary)
 	if err != nil {
@@ -199,13 +199,13 @@ func (c *Checkout) talk(ctx context.Context, s Spec, env []string, settings []Se
 	s.Env, s.Args = slices.Concat(env, settingsEnv(settings)), slices.Concat(shield, s.Args)
 	out, err := c.Run(ctx, s)
 	if c.Partial { // a filter is recorded as if our own directory were a partial clone, in which git fails on missing objects
-		if back := os.WriteFile(filepath.Join(c.OwnDir, "config"), c.configText(), 0o600); back != nil && err == nil {
+		if back := os.WriteFile(filepath.Join(c.OwnDir, "config"), configText(c), 0o600); back != nil && err == nil {
 			err = fmt.Errorf("write configuration: %w", back)
 		}
 	}
 	var failed *Error
 	if errors.As(err, &failed) {
-		failed.Stderr = c.Redact(reword(failed.Stderr))
+		failed.Stderr = Redact(c, reword(failed.Stderr))
 		failed.Failure = cmp.Or(failed.Failure, classify(failed.Stderr))
 	}
 	return out, err
@@ -268,7 +268,7 @@ func (c *Checkout) Run(ctx context.Context, s Spec) ([]byte, error) {
 	if stdout.full {
 		err = fmt.Errorf("%w: %w", errFlood, err)
 	}
-	failed := &Error{Args: c.redactAll(bare(s.Args)), Exit: -1, Stderr: advice.ReplaceAllString(syntax.Clean(c.Redact(stderr.String())), ""), Err: err}
+	failed := &Error{Args: redactAll(c, bare(s.Args)), Exit: -1, Stderr: advice.ReplaceAllString(syntax.Clean(Redact(c, stderr.String())), ""), Err: err}
 	if cmd.ProcessState != nil {
 		failed.Exit = cmd.ProcessState.ExitCode()
 	}
@@ -288,17 +288,17 @@ func bare(args []string) []string {
 }
 
 // Redact replaces all spellings of all secrets of the credential in a text.
-func (c *Checkout) Redact(s string) string {
+func Redact(c *Checkout, s string) string {
 	if c.Opt.Credential == nil { // a person's checkout
 		return s
 	}
 	return credential.Redact(c.Opt.Credential, s)
 }
 
-func (c *Checkout) redactAll(list []string) []string {
+func redactAll(c *Checkout, list []string) []string {
 	out := make([]string, len(list))
 	for i, s := range list {
-		out[i] = c.Redact(s)
+		out[i] = Redact(c, s)
 	}
 	return out
 }

@@ -15,7 +15,7 @@ func InSeparateDir(c *Checkout, joined bool, do func(*Checkout) error) error {
 	if joined {
 		a.Refs, a.Boundary, a.Partial, a.Treeless = c.Refs, c.Boundary, c.Partial, c.Treeless
 	}
-	if err := a.NewOwnDir(); err != nil {
+	if err := NewOwnDir(a); err != nil {
 		return err
 	}
 	a.Objects, a.Shallow = filepath.Join(a.OwnDir, "objects"), filepath.Join(a.OwnDir, "shallow")
@@ -58,7 +58,7 @@ func Quarantine(c *Checkout, dir string) (view *Checkout, leave func() error, er
 	}
 	own := *c
 	view, own.OwnDir, own.quarantine = &own, "", dir
-	if err := view.NewOwnDir(); err != nil {
+	if err := NewOwnDir(view); err != nil {
 		return nil, nil, err
 	}
 	return view, func() error {

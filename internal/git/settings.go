@@ -14,7 +14,7 @@ import (
 )
 
 // ListSettings lists a configuration file without includes; nothing if there is no such file.
-func (c *Checkout) ListSettings(ctx context.Context, file string) ([]Setting, error) {
+func ListSettings(ctx context.Context, c *Checkout, file string) ([]Setting, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -38,19 +38,19 @@ func SettingsIn(out []byte) []Setting {
 // ReadSettings records the settings that affect files in the working tree, so that our own commands write and read them as
 // the workflow does. They are read before the agent runs; its later changes are ignored. Of filters, only those of Git LFS are
 // run, and git fails on the files of others.
-func (c *Checkout) ReadSettings(ctx context.Context) error {
-	list, err := c.ListSettings(ctx, c.Config)
+func ReadSettings(ctx context.Context, c *Checkout) error {
+	list, err := ListSettings(ctx, c, c.Config)
 	if err != nil {
 		return err
 	}
-	return c.TakeSettings(ctx, list)
+	return TakeSettings(ctx, c, list)
 }
 
 // TakeSettings is ReadSettings for a configuration that is listed already.
-func (c *Checkout) TakeSettings(ctx context.Context, list []Setting) error {
+func TakeSettings(ctx context.Context, c *Checkout, list []Setting) error {
 	// `git sparse-checkout` writes to the worktree's configuration, which git reads last.
 	if slices.ContainsFunc(list, func(s Setting) bool { return s.Key == "extensions.worktreeconfig" && s.Value == "true" }) {
-		worktree, err := c.ListSettings(ctx, filepath.Join(c.GitDir, "config.worktree"))
+		worktree, err := ListSettings(ctx, c, filepath.Join(c.GitDir, "config.worktree"))
 		if err != nil {
 			return err
 		}
@@ -97,6 +97,6 @@ func safeFilter(s Setting) bool {
 }
 
 // Sparse reports whether the working tree was sparse before anybody else worked there.
-func (c *Checkout) Sparse() bool {
+func Sparse(c *Checkout) bool {
 	return slices.Contains(c.settingsBefore, Setting{"core.sparsecheckout", "true"})
 }

@@ -144,8 +144,8 @@ func (sc *scene) stage() error {
 
 // at is the date of invented commits: the pull request's, so that it is the same at every replay.
 func (sc *scene) at() time.Time {
-	if sc.issue != nil && !sc.issue.CreatedAt.IsZero() {
-		return sc.issue.CreatedAt.Time
+	if sc.issue != nil && !sc.issue.CreatedAt.at.IsZero() {
+		return sc.issue.CreatedAt.at
 	}
 	return inventedAt
 }
@@ -190,7 +190,7 @@ func (sc *scene) people() {
 func (sc *scene) issueSeed(i *eventIssue) SeedIssue {
 	in := SeedIssue{
 		Number: i.Number, ID: i.ID, Title: i.Title, Body: i.Body, Author: sc.login(i.User), Closed: i.State == "closed", Locked: i.Locked,
-		CreatedAt: i.CreatedAt.Time, UpdatedAt: i.UpdatedAt.Time,
+		CreatedAt: i.CreatedAt.at, UpdatedAt: i.UpdatedAt.at,
 	}
 	for _, l := range i.Labels {
 		in.Labels = append(in.Labels, l.Name)
@@ -310,7 +310,7 @@ func (sc *scene) said() error {
 	case sc.review != nil && isPull:
 		in := SeedReview{sc.post(&sc.review.eventPost), strings.ToUpper(sc.review.State)}
 		if in.CreatedAt.IsZero() {
-			in.CreatedAt = sc.review.SubmittedAt.Time
+			in.CreatedAt = sc.review.SubmittedAt.at
 		}
 		return sc.Review(sc.repo.FullName, sc.issue.Number, in)
 	}
@@ -318,7 +318,7 @@ func (sc *scene) said() error {
 }
 
 func (sc *scene) post(p *eventPost) SeedComment {
-	return SeedComment{ID: p.ID, Author: sc.login(p.User), Body: p.Body, CreatedAt: p.CreatedAt.Time, UpdatedAt: p.UpdatedAt.Time}
+	return SeedComment{ID: p.ID, Author: sc.login(p.User), Body: p.Body, CreatedAt: p.CreatedAt.at, UpdatedAt: p.UpdatedAt.at}
 }
 
 // reviewComment adds the payload's comment. The start of its thread is not in the payload of a reply: somebody without
@@ -330,7 +330,7 @@ func (sc *scene) reviewComment(c *eventComment) error {
 	}
 	if c.InReplyTo != 0 {
 		first := in
-		first.SeedComment = SeedComment{ID: c.InReplyTo, Author: "ghost", Body: "The start of this thread is not in the payload.", CreatedAt: c.CreatedAt.Time}
+		first.SeedComment = SeedComment{ID: c.InReplyTo, Author: "ghost", Body: "The start of this thread is not in the payload.", CreatedAt: c.CreatedAt.at}
 		first.ReviewID, first.InReplyTo = 0, 0
 		if err := sc.ReviewComment(sc.repo.FullName, sc.issue.Number, first); err != nil {
 			return err

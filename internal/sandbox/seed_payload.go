@@ -86,7 +86,7 @@ type (
 )
 
 // eventTime is a time of a payload. The error about another value is one to which package json adds the field.
-type eventTime struct{ time.Time }
+type eventTime struct{ at time.Time }
 
 func (t *eventTime) UnmarshalJSON(raw []byte) error {
 	var text string
@@ -94,7 +94,7 @@ func (t *eventTime) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	var err error
-	if t.Time, err = time.Parse(time.RFC3339, text); err != nil {
+	if t.at, err = time.Parse(time.RFC3339, text); err != nil {
 		return &json.UnmarshalTypeError{Value: fmt.Sprintf("the string %.40q", text), Type: reflect.TypeFor[time.Time]()}
 	}
 	return nil

@@ -23,7 +23,7 @@ func board(f *fold) bool {
 	if !open {
 		return false
 	}
-	if first.Conflicts >= patience && len(f.line()) > 0 {
+	if first.Conflicts >= patience && len(line(f)) > 0 {
 		return false
 	}
 	car := Car{Number: nextNumber(f), On: on, State: Building, Since: f.now, Late: first.Late}
@@ -74,7 +74,7 @@ func stopped(f *fold) bool {
 // hurry takes the line apart for a request that goes now, but for what is landing and for others that go now. It says whether
 // there was anything.
 func hurry(f *fold) bool {
-	at := f.line()
+	at := line(f)
 	k := 0
 	for k < len(at) && (f.Cars[at[k]].State == Moving || goesNow(f, f.Cars[at[k]]) && len(f.Cars[at[k]].Members) == 1) {
 		k++
@@ -91,7 +91,7 @@ func hurry(f *fold) bool {
 // now, and no culprit is looked for among several.
 func tail(f *fold) (on string, open bool) {
 	on = f.SHA
-	testing, at := 0, f.line()
+	testing, at := 0, line(f)
 	for k, i := range at {
 		c := f.Cars[i]
 		if c.Tip == "" || c.State == Red || c.State != Green && c.State != Moving && c.Doubts > 0 || goesNow(f, c) {
@@ -125,11 +125,11 @@ func nextAboard(f *fold, car Car) *Request {
 	if len(car.Members) >= f.settings.Batch || len(car.Members) > 0 && alone(f.rides(car.Members[0].Number)) {
 		return nil
 	}
-	in, stands := f.aboard(), standing(f)
+	in, stands := aboard(f), standing(f)
 	for _, m := range car.Members {
 		in[m.Number], stands[m.Number] = true, true
 	}
-	empty := len(f.line()) == 0
+	empty := len(line(f)) == 0
 	for _, r := range f.Order() {
 		switch {
 		case in[r.Number] || r.Try || r.End != nil || r.Held != "" || missing(f, r, stands) != 0:

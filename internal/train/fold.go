@@ -304,7 +304,7 @@ func stays(f *fold, c Car, m Member) bool {
 		return false
 	}
 	now, known := f.facts.Requests[m.Number]
-	return c.State == Moving || (!known || now.Waits == "") && f.Queue[i].Held == "" && missing(f, f.Queue[i], f.aboard()) == 0
+	return c.State == Moving || (!known || now.Waits == "") && f.Queue[i].Held == "" && missing(f, f.Queue[i], aboard(f)) == 0
 }
 
 // has says whether a request is in a car.
@@ -313,7 +313,7 @@ func (c Car) has(number int) bool {
 }
 
 // aboard are the requests in cars.
-func (f *fold) aboard() map[int]bool { return f.riders(func(Car) bool { return true }) }
+func aboard(f *fold) map[int]bool { return f.riders(func(Car) bool { return true }) }
 
 // riders are the requests in the cars that count.
 func (f *fold) riders(counts func(Car) bool) map[int]bool {

@@ -10,7 +10,7 @@ func (c Car) Overdue() bool { return c.State == Testing && c.Why != "" }
 
 // paused says why the line waits for its first car that is overdue; "": none is.
 func paused(f *fold) string {
-	for _, i := range f.line() {
+	for _, i := range line(f) {
 		if c := f.Cars[i]; c.Overdue() {
 			return fmt.Sprintf("the train is paused, since %s on car %d", c.Why, c.Number)
 		}
@@ -22,7 +22,7 @@ func paused(f *fold) string {
 // push. Each of its members has a car of its own then, and the others board beside it. What reports shows who is to blame. Where
 // all were built again and nobody else waits, another time would show nothing new: they fail.
 func resume(f *fold) bool {
-	for k, i := range f.line() {
+	for k, i := range line(f) {
 		c := f.Cars[i]
 		if !c.Overdue() || f.now-c.Since < 2*int64(f.settings.Timeout.Seconds()) {
 			continue
@@ -44,7 +44,7 @@ func resume(f *fold) bool {
 
 // rebuilt says that all of the line was built again, since CI had not begun with it in time.
 func rebuilt(f *fold) bool {
-	return !slices.ContainsFunc(f.Queue, func(r Request) bool { return f.aboard()[r.Number] && !r.Try && !r.Late })
+	return !slices.ContainsFunc(f.Queue, func(r Request) bool { return aboard(f)[r.Number] && !r.Try && !r.Late })
 }
 
 // reportedBeside says that CI has reported on a car that stands beside another one.

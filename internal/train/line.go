@@ -10,7 +10,7 @@ import (
 )
 
 // line are the places of the cars that are to land, in their order.
-func (f *fold) line() []int {
+func line(f *fold) []int {
 	var at []int
 	for i, c := range f.Cars {
 		if !c.Try {
@@ -23,7 +23,7 @@ func (f *fold) line() []int {
 // drop takes the cars of the line from place k on apart, and says why to those whom CI has begun to test there. It says whether there
 // were any.
 func (f *fold) drop(k int, why string) bool {
-	at := f.line()
+	at := line(f)
 	if k >= len(at) {
 		return false
 	}
@@ -63,7 +63,7 @@ func (c Car) suspect() bool {
 // alone: a squash or a rebase leaves out commits which the next head may hold, so that the two merges have other bases.
 func (f *fold) relink() bool {
 	on, beside := f.SHA, ""
-	for k, i := range f.line() {
+	for k, i := range line(f) {
 		c := f.Cars[i]
 		if c.On != on && (beside == "" || c.On != beside) {
 			return f.drop(k, cmp.Or(f.left, "the base is at "+on[:min(len(on), 12)]+" now"))
@@ -82,7 +82,7 @@ func (f *fold) relink() bool {
 
 // leave takes out of the cars who may not stay, and what somebody did to their branches.
 func (f *fold) leave() bool {
-	for k, i := range f.line() {
+	for k, i := range line(f) {
 		c := f.Cars[i]
 		out := slices.IndexFunc(c.Members, func(m Member) bool { return !stays(f, c, m) })
 		switch {
@@ -112,7 +112,7 @@ func (f *fold) meddled(c Car) bool {
 // cut takes a member out of the car at place k of the line, and all that stands behind it. Those before it keep their commits,
 // the last of which is new to CI.
 func (f *fold) cut(k, member int) {
-	i := f.line()[k]
+	i := line(f)[k]
 	c := f.Cars[i]
 	why := leaves(f, c.Members[member].Number)
 	f.drop(k+1, why)

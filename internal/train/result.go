@@ -148,7 +148,7 @@ func (r Untested) learn(f *fold) {
 
 // dropNumber takes a car apart, and what stands behind it.
 func (f *fold) dropNumber(car int, why string) {
-	for k, i := range f.line() {
+	for k, i := range line(f) {
 		if f.Cars[i].Number == car {
 			f.drop(k, why)
 			return

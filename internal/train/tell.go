@@ -105,7 +105,7 @@ func positions(f *fold) []Tell {
 	var out []Tell
 	var ahead []int
 	took, lands, known := f.median(), f.now, true
-	for _, i := range f.line() {
+	for _, i := range line(f) {
 		c := f.Cars[i]
 		at := expected(f, c, took)
 		lands, known = max(lands, at), known && at != 0
@@ -119,7 +119,7 @@ func positions(f *fold) []Tell {
 		}
 		ahead = append(ahead, c.Number)
 	}
-	in := f.aboard()
+	in := aboard(f)
 	trouble, stands := trouble(f), standing(f)
 	for _, r := range f.Order() {
 		if !in[r.Number] && r.End == nil {

@@ -13,7 +13,7 @@ import (
 // land has the base moved to the last green car of the line before which nothing is still open. A red car before it was red by
 // chance, since the green one holds its commits: they land as one.
 func (f *fold) land() bool {
-	at := f.line()
+	at := line(f)
 	if len(at) == 0 || f.Cars[at[0]].State == Moving {
 		return false
 	}
@@ -104,7 +104,7 @@ func (c Car) doubtful() bool {
 
 // search looks for the culprit in the first red car, if all before it is green.
 func (f *fold) search() bool {
-	for k, i := range f.line() {
+	for k, i := range line(f) {
 		switch c := f.Cars[i]; {
 		case c.State == Green, c.State == Moving:
 		case c.State == Red && len(c.Members) > 1:
@@ -156,7 +156,7 @@ func (f *fold) rerun(i int) {
 
 // split divides a red car of several, at tips that exist. What stands behind it is very probably red too and makes room.
 func (f *fold) split(k int) {
-	i := f.line()[k]
+	i := line(f)[k]
 	whole := f.Cars[i]
 	why := fmt.Sprintf("the checks failed on car %d, and smaller cars show who is to blame", whole.Number)
 	waiting := f.drop(k+1, why) || firstAboard(f) != nil
@@ -183,7 +183,7 @@ func (f *fold) split(k int) {
 
 // fail ends the request of a red car that it is alone in.
 func (f *fold) fail(k int) {
-	i := f.line()[k]
+	i := line(f)[k]
 	c := f.Cars[i]
 	why := cmp.Or(c.Why, "the checks failed on what would land"+notRerun(f, c))
 	f.end(f.request(c.Members[0].Number), End{Outcome: Failed, Code: model.CodeChecksFailed, Why: why, How: how(f, c), Checks: c.Checks, SHA: c.Tip})
@@ -229,7 +229,7 @@ func notRerun(f *fold, c Car) string {
 
 // makeRoom takes apart what stands on a suspect and is red as well, so that the others are tested beside it.
 func makeRoom(f *fold) bool {
-	at := f.line()
+	at := line(f)
 	for k, i := range at {
 		if !f.Cars[i].suspect() {
 			continue

@@ -97,7 +97,7 @@ type Attempt struct {
 }
 
 // kind is the flow of an issue; "" for feedback, whose answers are posted one by one.
-func (p *Attempt) kind() model.Flow {
+func kind(p *Attempt) model.Flow {
 	if p.Issue == nil {
 		return ""
 	}
@@ -105,15 +105,15 @@ func (p *Attempt) kind() model.Flow {
 }
 
 // next says what the agent would do next, for a dry run.
-func (p *Attempt) next() string {
+func next(p *Attempt) string {
 	if p.Issue != nil {
 		return fmt.Sprintf("%s for issue %d would begin at %s", p.Issue.Flow, p.Event.Number, markdown.Short(p.Marker.Start))
 	}
-	return fmt.Sprintf("a turn over %s on pull request %d would start at %s", markdown.Count(len(p.Feedback), "comment"), p.Event.Number, markdown.Short(p.Base()))
+	return fmt.Sprintf("a turn over %s on pull request %d would start at %s", markdown.Count(len(p.Feedback), "comment"), p.Event.Number, markdown.Short(work.Base(p.Work)))
 }
 
 // testBase is the commit that needs no test, where the work sits on base: what earlier attempts left on an issue's branch may not have passed.
-func (p *Attempt) testBase(base string) string {
+func testBase(p *Attempt, base string) string {
 	if p.Issue != nil {
 		return history.FetchedBase(p.Checkout)
 	}
@@ -121,9 +121,9 @@ func (p *Attempt) testBase(base string) string {
 }
 
 // reviewBase is the commit that a review compares a result with: all of an issue's branch becomes the pull request.
-func (p *Attempt) reviewBase(ctx context.Context, head string) (string, error) {
+func reviewBase(ctx context.Context, p *Attempt, head string) (string, error) {
 	if p.Issue != nil {
 		return history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
 	}
-	return p.Base(), nil
+	return work.Base(p.Work), nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
@@ -13,22 +14,22 @@ import (
 
 // Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
 // ours, or what it was made for has changed meanwhile, ours is taken back.
-func (p *Attempt) Claim(ctx context.Context) error {
+func Claim(ctx context.Context, p *Attempt) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
 	}
-	if err := p.record().Claim(ctx, p.Words.Claim()); err != nil {
+	if err := recordOf(p).Claim(ctx, p.Words.Claim()); err != nil {
 		return err
 	}
 	if p.State.Block != nil {
-		return p.Withdraw(ctx, model.ResultBlocked, "pull request %d was blocked in the meantime, see %s", p.Event.Number, p.State.Block.URL)
+		return Withdraw(ctx, p, model.ResultBlocked, "pull request %d was blocked in the meantime, see %s", p.Event.Number, p.State.Block.URL)
 	}
 	for _, t := range p.State.Turns {
 		switch {
 		case t.CommentID == p.ClaimID:
 			continue
 		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == p.Marker.Key:
-			return p.Withdraw(ctx, model.ResultNothing, "another run finished this turn, see %s", t.URL)
+			return Withdraw(ctx, p, model.ResultNothing, "another run finished this turn, see %s", t.URL)
 		case !t.Marker.Open() || t.CommentID > p.ClaimID:
 			continue
 		}
@@ -37,18 +38,18 @@ func (p *Attempt) Claim(ctx context.Context) error {
 			return err
 		}
 		if live {
-			return p.Withdraw(ctx, model.ResultRetry, "another run is working on %s, see %s", p.About(), t.URL)
+			return Withdraw(ctx, p, model.ResultRetry, "another run is working on %s, see %s", p.About(), t.URL)
 		}
 	}
 	if m := p.State.Merge(); m != nil && m.Marker.State == model.MergeRunning {
 		if live, err := thread.MergeAtWork(ctx, p.Thread, *m); err != nil {
 			return err
 		} else if live {
-			return p.Withdraw(ctx, model.ResultRetry, "pull request %d is being merged, see %s", p.Event.Number, m.URL)
+			return Withdraw(ctx, p, model.ResultRetry, "pull request %d is being merged, see %s", p.Event.Number, m.URL)
 		}
 	}
-	if p.overtaken() {
-		return p.Withdraw(ctx, model.ResultRetry, "%s changed while this run claimed it", p.About())
+	if overtaken(p) {
+		return Withdraw(ctx, p, model.ResultRetry, "%s changed while this run claimed it", p.About())
 	}
 	return nil
 }
@@ -69,9 +70,9 @@ func isolate(ctx context.Context, p *Attempt) error {
 
 // overtaken says that what the claim was made for is no longer so: some of it is answered, or, before the agent has
 // worked on it, gone or said about another head.
-func (p *Attempt) overtaken() bool {
+func overtaken(p *Attempt) bool {
 	begins := p.Marker.Phase == model.PhaseStarted
-	if p.Answered(p.Marker) && (begins || p.Issue == nil) { // on an issue, a stop answers what its plan is about
+	if thread.Answered(p.Thread, p.Marker) && (begins || p.Issue == nil) { // on an issue, a stop answers what its plan is about
 		return true
 	}
 	_, missing := turn.Find(p.Snap, p.Marker.Events)
@@ -80,7 +81,7 @@ func (p *Attempt) overtaken() bool {
 }
 
 // Withdraw takes our claim back and ends the run.
-func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format string, args ...any) error {
+func Withdraw(ctx context.Context, p *Attempt, result model.Result, format string, args ...any) error {
 	if p.ClaimID != 0 {
 		if err := p.Remove(ctx, p.ClaimID, TurnToken(p.Marker.Key)); err != nil {
 			return err
@@ -97,14 +98,14 @@ func (p *Attempt) Withdraw(ctx context.Context, result model.Result, format stri
 // Release lets the next run take an open claim at once when this one ends in order but not at its goal. It is a
 // courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
 // for it.
-func (p *Attempt) Release(ctx context.Context, cause error) {
+func Release(ctx context.Context, p *Attempt, cause error) {
 	if p.ClaimID == 0 || !p.Marker.Open() || !thread.Releases(ctx, cause) {
 		return
 	}
 	if p.Marker.Reason == "" && p.Marker.Phase == model.PhaseStarted { // an attempt without a result says why
 		p.Marker.Reason = redact.Text(ctx, p.Thread, cause.Error())
 	}
-	if err := p.GiveUpClaim(ctx, "This run ended early; the next one continues from here."); err != nil {
+	if err := GiveUpClaim(ctx, p, "This run ended early; the next one continues from here."); err != nil {
 		p.Log.Warn("claim_not_released", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err, "cause", cause)
 	}
 }
@@ -126,9 +127,9 @@ func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMark
 
 // TellSaved says where the work is that runs had saved before they died, since their claims are about to go.
 func TellSaved(ctx context.Context, p *Attempt, dead []model.Posted[model.TurnMarker]) error {
-	found, err := p.FindSaved(ctx, dead)
+	found, err := work.FindSaved(ctx, p.Work, dead)
 	if err != nil || !found {
 		return err
 	}
-	return p.Edit(ctx, p.Words.Claim()) // before the claims go that name them
+	return Edit(ctx, p, p.Words.Claim()) // before the claims go that name them
 }

@@ -20,12 +20,12 @@ func ReplyToken(key string, id int64) string {
 	return journal.Token("reply", key, strconv.FormatInt(id, 10))
 }
 
-// record is the comment of the turn at hand.
-func (p *Attempt) record() record.Record {
+// recordOf is the comment of the turn at hand.
+func recordOf(p *Attempt) record.Record {
 	m := p.Marker
 	return record.Record{
 		Thread: p.Thread, Comment: &p.ClaimID, Marker: written{p}, Kind: p.Words.Kind, Token: TurnToken(m.Key),
-		About: p.About(), Term: p.term(), Hidden: superseded(p),
+		About: p.About(), Term: term(p), Hidden: superseded(p),
 		Find: thread.FindTurn(p.Thread, func(other model.TurnMarker) bool { return other.Claim == m.Claim }),
 	}
 }
@@ -42,31 +42,31 @@ type written struct{ p *Attempt }
 func (w written) Holder() *model.Lease { return &w.p.Marker.Lease }
 func (w written) Open() bool           { return w.p.Marker.Open() }
 func (w written) MarshalJSON() ([]byte, error) {
-	return json.Marshal(w.p.body("", w.p.Marker).Marker)
+	return json.Marshal(body(w.p, "", w.p.Marker).Marker)
 }
 
 // term is how long one landing may take: each round the agent's time and that of the required tests, each round of git operations and
 // a new session the agent's.
-func (p *Attempt) term() time.Duration {
+func term(p *Attempt) time.Duration {
 	tests := p.Settings.Feedback.RepairRounds + 1
 	agents := tests + thread.MaxGitRounds + 1
 	return time.Duration(agents)*p.Settings.Agent.Timeout + time.Duration(tests)*p.Settings.Agent.TestTimeout + thread.ClaimMargin
 }
 
 // Sign makes a turn this process's own.
-func (p *Attempt) Sign(m model.TurnMarker) model.TurnMarker {
-	record.Record{Thread: p.Thread, Marker: &m, Term: p.term()}.Sign()
+func Sign(p *Attempt, m model.TurnMarker) model.TurnMarker {
+	record.Record{Thread: p.Thread, Marker: &m, Term: term(p)}.Sign()
 	m.Reason = ""
 	return m
 }
 
 // Edit replaces the comment of the turn at hand, and holds its claim for longer.
-func (p *Attempt) Edit(ctx context.Context, text string) error {
-	return p.unlessDeleted(ctx, p.record().Write(ctx, text))
+func Edit(ctx context.Context, p *Attempt, text string) error {
+	return unlessDeleted(ctx, p, recordOf(p).Write(ctx, text))
 }
 
 // unlessDeleted is how writing the comment ended, which somebody may have deleted.
-func (p *Attempt) unlessDeleted(ctx context.Context, err error) error {
+func unlessDeleted(ctx context.Context, p *Attempt, err error) error {
 	switch {
 	case err == nil || p.ClaimID != 0:
 		return err
@@ -78,21 +78,21 @@ func (p *Attempt) unlessDeleted(ctx context.Context, err error) error {
 
 // GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
 // turn at once.
-func (p *Attempt) GiveUpClaim(ctx context.Context, next string) error {
-	err := p.unlessDeleted(ctx, p.record().Release(ctx, p.Words.Failed(next)))
+func GiveUpClaim(ctx context.Context, p *Attempt, next string) error {
+	err := unlessDeleted(ctx, p, recordOf(p).Release(ctx, p.Words.Failed(next)))
 	p.ClaimID = 0
 	return err
 }
 
 // body is the comment of the attempt, but for its token.
-func (p *Attempt) body(text string, m model.TurnMarker) journal.Body {
+func body(p *Attempt, text string, m model.TurnMarker) journal.Body {
 	m.Reason = thread.Clip(m.Reason)
 	return journal.Body{Text: text, Kind: p.Words.Kind, Marker: p.Words.Marker(m)}
 }
 
 // encode is the comment of an attempt with a result.
-func (p *Attempt) encode(m model.TurnMarker) (string, error) {
-	b := p.body(p.Words.Planned(m), m)
+func encode(p *Attempt, m model.TurnMarker) (string, error) {
+	b := body(p, p.Words.Planned(m), m)
 	b.Tokens = []string{TurnToken(m.Key)}
 	return p.Codec.Encode(b)
 }

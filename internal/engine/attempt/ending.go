@@ -14,15 +14,15 @@ import (
 )
 
 // end keeps what the agent has done so far and says why there is no result.
-func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
+func end(ctx context.Context, p *Attempt, e *work.Ending) error {
 	e.Detail = redact.Text(context.WithoutCancel(ctx), p.Thread, e.Detail)
 	if e.Cause != nil {
 		e.Cause = work.Shown(redact.Text(context.WithoutCancel(ctx), p.Thread, e.Cause.Error()), e.Cause)
 	}
-	err := p.conclude(ctx, e)
+	err := conclude(ctx, p, e)
 	switch s := (*thread.Stop)(nil); {
 	case errors.As(err, &s) && ctx.Err() == nil: // a comment names where the work is now
-		p.Unsave(ctx)
+		work.Unsave(ctx, p.Work)
 	case err != nil && s == nil && len(p.Notes) > 0: // no comment says it
 		err = fmt.Errorf("%w; %s", err, strings.Join(p.Notes, "; "))
 	}
@@ -30,12 +30,12 @@ func (p *Attempt) end(ctx context.Context, e *work.Ending) error {
 }
 
 // conclude keeps the work of an attempt without a result, and says what comes next.
-func (p *Attempt) conclude(ctx context.Context, e *work.Ending) error {
+func conclude(ctx context.Context, p *Attempt, e *work.Ending) error {
 	if ctx.Err() != nil && e.Block.Reason == "" {
 		return p.Subject.Cancelled(ctx, e.Cause)
 	}
 	ctx = context.WithoutCancel(ctx)
-	p.Kept = p.KeepAll(ctx)
+	p.Kept = work.KeepAll(ctx, p.Work)
 	Supersede(ctx, p, p.Kept.SHA)
 	if e.Block.Reason != "" {
 		return p.Subject.Block(ctx, e.Block, e.Detail)
@@ -46,53 +46,53 @@ func (p *Attempt) conclude(ctx context.Context, e *work.Ending) error {
 		}
 	}
 	if e.Waits {
-		return p.Postpone(ctx, e.Cause)
+		return Postpone(ctx, p, e.Cause)
 	}
-	return p.Failed(ctx, e.Cause)
+	return Failed(ctx, p, e.Cause)
 }
 
 // Unsaid has the next run say a block or a stop that GitHub does not take now, without asking the agent again.
-func (p *Attempt) Unsaid(m model.BlockMarker, detail string) {
+func Unsaid(p *Attempt, m model.BlockMarker, detail string) {
 	m.Detail = thread.Clip(strings.Join(append([]string{detail}, p.Notes...), "\n"))
 	p.Marker.Unsaid, p.Marker.Kept = &m, p.Kept
 }
 
 // Failed ends this attempt of the turn.
-func (p *Attempt) Failed(ctx context.Context, cause error) error {
+func Failed(ctx context.Context, p *Attempt, cause error) error {
 	p.Marker.Reason = cause.Error()
 	last := p.Marker.Attempt >= turn.MaxAttempts
 	next := p.Words.Again(p.Marker)
 	if last {
 		next = turn.Last
 	}
-	if err := p.GiveUp(ctx, next); err != nil {
+	if err := GiveUp(ctx, p, next); err != nil {
 		return err
 	}
 	if last {
-		return p.Subject.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.Base()}, cause.Error())
+		return p.Subject.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: work.Base(p.Work)}, cause.Error())
 	}
 	return thread.End(model.ResultFailed, "the turn on %s failed, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
 }
 
 // Postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
-func (p *Attempt) Postpone(ctx context.Context, cause error) error {
+func Postpone(ctx context.Context, p *Attempt, cause error) error {
 	p.Marker.Reason = cause.Error()
 	p.Marker.Attempt--
 	if p.Marker.Spent != nil {
 		p.Marker.Spent.Turns--
 	}
-	if err := p.GiveUp(ctx, p.Words.Later); err != nil {
+	if err := GiveUp(ctx, p, p.Words.Later); err != nil {
 		return err
 	}
 	return thread.End(model.ResultRetry, "the turn on %s waits: %s; comments are kept", p.About(), cause)
 }
 
 // GiveUp says that this attempt has no result, and where its work is.
-func (p *Attempt) GiveUp(ctx context.Context, next string) error {
+func GiveUp(ctx context.Context, p *Attempt, next string) error {
 	p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
 	p.Marker.Kept = p.Kept
 	for _, n := range p.Notes {
 		p.Marker.Reason += "\n" + n
 	}
-	return p.Edit(ctx, p.Words.Failed(next))
+	return Edit(ctx, p, p.Words.Failed(next))
 }

@@ -28,13 +28,13 @@ const maxLandings = 3
 var ErrAnew = errors.New("the turn begins again")
 
 // Finish brings a claimed attempt to its receipt, from wherever its record stands: that of a run that died is taken up in the same way.
-func (p *Attempt) Finish(ctx context.Context) error {
+func Finish(ctx context.Context, p *Attempt) error {
 	for round := 1; ; round++ {
 		if p.Marker.Phase != model.PhaseStarted && !p.Phase.Writes() {
 			return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
 		}
 		if p.Marker.Phase == model.PhaseStarted {
-			if err := p.Perform(ctx); err != nil {
+			if err := Perform(ctx, p); err != nil {
 				return err
 			}
 		}
@@ -61,10 +61,10 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 		return false, err
 	}
 	m := &p.Marker
-	if m.Moved != "" && m.Planned == p.Base() { // nothing to push, so that it fits anywhere
+	if m.Moved != "" && m.Planned == work.Base(p.Work) { // nothing to push, so that it fits anywhere
 		m.Onto, m.Planned = head, head
 	}
-	result := lineage.Commits{Head: head, Base: p.Base(), Planned: m.Planned, Moved: m.Moved, Foreign: p.Issue != nil && p.Issue.Tip == "", Own: p.Issue != nil}
+	result := lineage.Commits{Head: head, Base: work.Base(p.Work), Planned: m.Planned, Moved: m.Moved, Foreign: p.Issue != nil && p.Issue.Tip == "", Own: p.Issue != nil}
 	place := result.Place(func(earlier string) (r model.Relation) {
 		if err == nil {
 			r, err = p.Relation(ctx, earlier, head)
@@ -86,7 +86,7 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 	case lineage.Retry:
 		return false, thread.End(model.ResultRetry, "it is not known yet how %s relates to %s", markdown.Short(head), markdown.Short(m.Planned))
 	}
-	if m.Planned != p.Base() { // where the server takes one ref in a push, or its answer was lost, what held them may be there still
+	if m.Planned != work.Base(p.Work) { // where the server takes one ref in a push, or its answer was lost, what held them may be there still
 		at := git.Ref{Name: StagedAt(p.Event.Number, *m)}
 		if m.Stage != "" {
 			at.SHA = m.Planned // what somebody else added there stays
@@ -98,14 +98,14 @@ func land(ctx context.Context, p *Attempt) (landed bool, err error) {
 
 // push moves the branch from its head to the planned commits, and deletes what held them until then.
 func push(ctx context.Context, p *Attempt, head string) (landed bool, err error) {
-	if here, err := p.Unstage(ctx); err != nil || !here { // the branch has them; an issue has to know where it is
+	if here, err := Unstage(ctx, p); err != nil || !here { // the branch has them; an issue has to know where it is
 		return err == nil && p.Issue == nil, err
 	}
-	if err := p.Alive(); err != nil {
+	if err := thread.Alive(p.Thread); err != nil {
 		return false, err
 	}
 	m, branch := p.Marker, p.Snap.Pull.HeadRef
-	move := transport.Update{Branch: branch, Start: head, SHA: m.Planned, Stage: stageRef(p.Event.Number, m.Key), Drop: p.Droppable()}
+	move := transport.Update{Branch: branch, Start: head, SHA: m.Planned, Stage: stageRef(p.Event.Number, m.Key), Drop: work.Droppable(p.Work)}
 	if m.Stage != "" {
 		move.Stage, move.Drop = "", append(move.Drop, git.Ref{Name: m.Stage, SHA: m.Planned}) // what somebody else added there stays
 	}
@@ -113,8 +113,8 @@ func push(ctx context.Context, p *Attempt, head string) (landed bool, err error)
 	switch _, err = p.Apply(ctx, effect.Push(effect.Move{Update: move, As: as})); {
 	case err == nil:
 		p.Tip = m.Planned
-		p.Saved()
-		p.Say(model.Saying{Where: "push to " + branch, Text: work.PushedText(p.Base(), m.Planned, p.Commits)})
+		work.Saved(p.Work)
+		p.Say(model.Saying{Where: "push to " + branch, Text: work.PushedText(work.Base(p.Work), m.Planned, p.Commits)})
 	case git.Unsure(err):
 		p.Log.Warn("answer_unclear", "kind", "push", "target", branch, "error", err)
 		return false, nil
@@ -126,7 +126,7 @@ func push(ctx context.Context, p *Attempt, head string) (landed bool, err error)
 
 // replay brings the planned commits onto a head that somebody fast-forwarded meanwhile.
 func replay(ctx context.Context, p *Attempt, head string) error {
-	here, err := p.Unstage(ctx)
+	here, err := Unstage(ctx, p)
 	if err == nil && !here && p.Marker.Moved != "" {
 		err = errors.Join(ErrAnew, p.Remove(ctx, p.ClaimID, TurnToken(p.Marker.Key)))
 	}
@@ -150,12 +150,12 @@ func replay(ctx context.Context, p *Attempt, head string) error {
 // Unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
 // the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
 // while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
-func (p *Attempt) Unstage(ctx context.Context) (here bool, err error) {
+func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
 	if err := p.Open(ctx); err != nil || len(p.Commits) > 0 { // this run has recorded them
 		return err == nil, err
 	}
 	if p.Issue != nil { // whose base is known from a checkout
-		if err := p.restore(ctx, p.Tip); err != nil {
+		if err := restore(ctx, p, p.Tip); err != nil {
 			return false, err
 		}
 	}
@@ -168,19 +168,19 @@ func (p *Attempt) Unstage(ctx context.Context) (here bool, err error) {
 		err = history.FetchCommits(ctx, p.Checkout, p.Marker.Planned) // which the server may keep without any name
 	}
 	if git.IsNoRef(err) {
-		return false, p.Failed(ctx, fmt.Errorf("the planned commits are gone with branch %q: %w", p.Branch, err))
+		return false, Failed(ctx, p, fmt.Errorf("the planned commits are gone with branch %q: %w", p.Branch, err))
 	}
 	if err != nil {
 		return false, err
 	}
-	err = history.Deepen(ctx, p.Checkout, p.Base(), p.Marker.Planned)
+	err = history.Deepen(ctx, p.Checkout, work.Base(p.Work), p.Marker.Planned)
 	if errors.As(err, &none) {
-		return false, p.Failed(ctx, fmt.Errorf("the planned commits cannot be fetched: %w", err))
+		return false, Failed(ctx, p, fmt.Errorf("the planned commits cannot be fetched: %w", err))
 	}
 	if err != nil {
 		return false, err
 	}
-	p.Commits, err = history.List(ctx, p.Checkout, p.Base(), p.Marker.Planned)
+	p.Commits, err = history.List(ctx, p.Checkout, work.Base(p.Work), p.Marker.Planned)
 	return true, err
 }
 
@@ -215,33 +215,33 @@ func rebaseOnto(ctx context.Context, p *Attempt, head string) (fits bool, err er
 	if err != nil || replayed == "" {
 		return false, err
 	}
-	p.Log.Info("turn_replayed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "from", p.Base(), "onto", head)
+	p.Log.Info("turn_replayed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "from", work.Base(p.Work), "onto", head)
 	if p.Commits, err = history.List(ctx, p.Checkout, head, replayed); err != nil {
 		return false, err
 	}
 	m, o := p.Marker, *p.Marker.Outbox
 	m.Onto, m.Planned, m.Moved, o.Commits = head, replayed, "", turn.Listed(p.Commits)
-	return true, p.Record(ctx, m, o)
+	return true, Record(ctx, p, m, o)
 }
 
 // rebased replays the commits on top of a head and returns the new tip; "" when they do not fit there.
 func rebased(ctx context.Context, p *Attempt, head string) (string, error) {
 	var conflict *merging.ErrConflict
 	var broken *git.Error
-	replayed, err := checkout.ReplayOrMerge(ctx, p.Checkout, p.Base(), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
+	replayed, err := checkout.ReplayOrMerge(ctx, p.Checkout, work.Base(p.Work), p.Marker.Planned, head, fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
 	if errors.As(err, &conflict) {
 		return "", nil
 	}
 	if err != nil {
 		return "", err
 	}
-	found, _, err := p.Inspect(ctx, head, replayed)
+	found, _, err := work.Inspect(ctx, p.Work, head, replayed)
 	if err != nil || found.Reason != "" {
 		return "", err
 	}
 	var output string
-	err = p.InTime(ctx, func(ctx context.Context) (err error) {
-		output, _, err = p.RequiredTests(ctx, p.testBase(head), replayed)
+	err = work.InTime(ctx, p.Work, func(ctx context.Context) (err error) {
+		output, _, err = work.RequiredTests(ctx, p.Work, testBase(p, head), replayed)
 		return err
 	})
 	switch late := (*work.Ending)(nil); {

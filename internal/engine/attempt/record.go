@@ -28,22 +28,22 @@ type product struct {
 }
 
 // Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
-func (p *Attempt) Perform(ctx context.Context) error {
+func Perform(ctx context.Context, p *Attempt) error {
 	if u := p.Marker.Unsaid; u != nil {
 		p.Kept, p.Marker.Unsaid = p.Marker.Kept, nil
 		return p.Subject.Block(ctx, *u, u.Detail)
 	}
-	bring := p.receive
+	bring := receive
 	if p.Phase.RunsAgent() {
-		bring = p.produce
-		if err := thread.AgentNext(ctx, p.Thread, p.next()); err != nil {
+		bring = produce
+		if err := thread.AgentNext(ctx, p.Thread, next(p)); err != nil {
 			return err
 		}
 	}
 	if err := p.Open(ctx); err != nil {
 		return err
 	}
-	done, err := bring(ctx)
+	done, err := bring(ctx, p)
 	if !p.Phase.Writes() {
 		return handOver(ctx, p, done, err)
 	}
@@ -57,26 +57,26 @@ func (p *Attempt) Perform(ctx context.Context) error {
 		if p.Issue != nil { // the next attempt goes on in it
 			p.Marker.Session = cmp.Or(done.out.Session, p.Marker.Session)
 		}
-		return p.end(ctx, done.ending)
+		return end(ctx, p, done.ending)
 	}
 	// Finished work is kept even when the run was cancelled while it was being finished.
 	ctx = context.WithoutCancel(ctx)
-	m, o, err := p.plan(ctx, done)
+	m, o, err := plan(ctx, p, done)
 	if err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
 	}
-	return p.Record(ctx, m, o)
+	return Record(ctx, p, m, o)
 }
 
 // plan makes the record of finished work: the marker, and what is to be posted.
-func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o model.Outbox, err error) {
+func plan(ctx context.Context, p *Attempt, done product) (m model.TurnMarker, o model.Outbox, err error) {
 	m, out := p.Marker, redact.Outcome(ctx, p.Thread, done.out)
-	if m.Planned, err = p.trail(ctx, done.head); err != nil {
+	if m.Planned, err = trail(ctx, p, done.head); err != nil {
 		return m, o, err
 	}
 	Supersede(ctx, p, m.Planned) // in the marker, too
-	if p.Commits, err = history.List(ctx, p.Checkout, p.Base(), m.Planned); err != nil {
+	if p.Commits, err = history.List(ctx, p.Checkout, work.Base(p.Work), m.Planned); err != nil {
 		return m, o, err
 	}
 	if out.Session != "" {
@@ -85,7 +85,7 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 	seal(p, &m)
 	o = turn.Outbox(out, p.Feedback, done.seconds, p.Commits, p.Notes)
 	o.Review = p.Left
-	if p.Settings.Feedback.Resolve && m.Planned != p.Base() { // else nothing has changed that would settle them
+	if p.Settings.Feedback.Resolve && m.Planned != work.Base(p.Work) { // else nothing has changed that would settle them
 		o.Resolves = turn.Resolves(out, p.Feedback)
 	}
 	if p.Issue != nil {
@@ -96,20 +96,20 @@ func (p *Attempt) plan(ctx context.Context, done product) (m model.TurnMarker, o
 
 // saveCheckpoint keeps what an agent has done in a run that cannot go on, and has the claim say so when the run gives it up.
 func saveCheckpoint(ctx context.Context, p *Attempt, cause error) {
-	k := p.KeepAll(ctx)
+	k := work.KeepAll(ctx, p.Work)
 	p.Marker.Kept, p.Marker.Reason = k, cause.Error()
 }
 
 // produce runs the agent in a clean checkout of the head and holds what it did against the rules.
-func (p *Attempt) produce(ctx context.Context) (done product, err error) {
-	if err := p.restore(ctx, p.Base()); err != nil {
+func produce(ctx context.Context, p *Attempt) (done product, err error) {
+	if err := restore(ctx, p, work.Base(p.Work)); err != nil {
 		return done, err
 	}
 	if err := resume(ctx, p); err != nil {
 		return done, err
 	}
 	began := p.Now()
-	err = p.InTime(ctx, func(ctx context.Context) error {
+	err = work.InTime(ctx, p.Work, func(ctx context.Context) error {
 		var err error
 		done.out, done.head, err = agentRounds(ctx, p)
 		return err
@@ -118,8 +118,8 @@ func (p *Attempt) produce(ctx context.Context) (done product, err error) {
 	if thread.Outlives(err) {
 		return done, err
 	}
-	p.KeepOtherBranches(ctx)
-	work.TellInside(context.WithoutCancel(ctx), p.Work, cmp.Or(done.head, p.Base()))
+	work.KeepOtherBranches(ctx, p.Work)
+	work.TellInside(context.WithoutCancel(ctx), p.Work, cmp.Or(done.head, work.Base(p.Work)))
 	if broken := (*git.Error)(nil); errors.As(err, &broken) && broken.Failure == "" { // the agent left a checkout that git cannot work with
 		err = work.Failing(err)
 	}
@@ -142,18 +142,18 @@ func charge(p *Attempt, cost float64) {
 
 // Record stages the planned head and then says so in the claim. The order is the promise: the work is on GitHub before
 // anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
-func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox) error {
+func Record(ctx context.Context, p *Attempt, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
-	if _, err := p.encode(m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
+	if _, err := encode(p, m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
 		o.Review = &model.PlannedReview{By: o.Review.By, Dropped: o.Review.Dropped + len(o.Review.Findings)}
 	}
-	if _, err := p.encode(m); err != nil { // better known before the push than after it
+	if _, err := encode(p, m); err != nil { // better known before the push than after it
 		turn.Cut(&o)
 	}
-	if _, err := p.encode(m); err != nil {
-		return p.end(ctx, p.Blocked(model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
+	if _, err := encode(p, m); err != nil {
+		return end(ctx, p, work.Blocked(p.Work, model.ReasonOutcome, "the answers are too long to be recorded: "+err.Error()))
 	}
-	if err := p.Alive(); err != nil {
+	if err := thread.Alive(p.Thread); err != nil {
 		saveCheckpoint(ctx, p, err)
 		return err
 	}
@@ -162,7 +162,7 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 	} else if err != nil {
 		e := work.Failing(fmt.Errorf("the work could not be pushed: %w", err))
 		e.Waits = work.Unanswered(err)
-		ended := p.end(ctx, e)
+		ended := end(ctx, p, e)
 		if s := (*thread.Stop)(nil); work.Denied(err) && errors.As(ended, &s) && s.Result != model.ResultBlocked { // only whoever runs this can change that
 			return err
 		}
@@ -172,11 +172,11 @@ func (p *Attempt) Record(ctx context.Context, m model.TurnMarker, o model.Outbox
 		thread.Applied(p.Thread, "stage", StagedAt(p.Event.Number, m), journal.Token("stage", m.Key), "applied")
 	}
 	p.Marker = m
-	return p.Edit(ctx, p.Words.Planned(m)) // which says where it is
+	return Edit(ctx, p, p.Words.Planned(m)) // which says where it is
 }
 
 // restore makes the checkout a clean one of the head.
-func (p *Attempt) restore(ctx context.Context, head string) error {
+func restore(ctx context.Context, p *Attempt, head string) error {
 	if p.Issue != nil && p.Tip == "" {
 		return p.Flow.BranchOff(ctx)
 	}
@@ -198,7 +198,7 @@ func Unplaced(ctx context.Context, p *Attempt, cause error) error {
 	case p.Marker.Phase == model.PhasePlanned:
 		return thread.End(model.ResultRetry, "%s", cause)
 	case len(p.Marker.Tries) > 0:
-		return p.Postpone(ctx, cause)
+		return Postpone(ctx, p, cause)
 	}
-	return p.Withdraw(ctx, model.ResultRetry, "%s", cause)
+	return Withdraw(ctx, p, model.ResultRetry, "%s", cause)
 }

@@ -44,20 +44,20 @@ func resume(ctx context.Context, p *Attempt) error {
 		return err
 	}
 	p.Log.Info("work_not_resumed", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "checkpoint", t.Kept.SHA, "reason", why)
-	how := fmt.Sprintf("git fetch origin %s && git cherry-pick %s..FETCH_HEAD", t.Kept.SHA, markdown.Short(cmp.Or(t.Kept.Base, p.Base())))
+	how := fmt.Sprintf("git fetch origin %s && git cherry-pick %s..FETCH_HEAD", t.Kept.SHA, markdown.Short(cmp.Or(t.Kept.Base, work.Base(p.Work))))
 	switch {
 	case t.Kept.Bundle != "":
 		how = markdown.Rescue(t.Kept.Bundle)
 	case t.Kept.Bundled():
 		how = markdown.Unhide(t.Kept.Branch, true)
 	}
-	p.Note(fmt.Sprintf("the agent started over, without the work of an earlier attempt (%s): %s; to use that work: %s", markdown.Short(t.Kept.SHA), why, how))
+	work.Note(p.Work, fmt.Sprintf("the agent started over, without the work of an earlier attempt (%s): %s; to use that work: %s", markdown.Short(t.Kept.SHA), why, how))
 	return nil
 }
 
 // putOnTop is resume; why says what is in the way.
 func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, err error) {
-	base, known := cmp.Or(t.Kept.Base, p.Base()), history.FetchedTips(p.Checkout)
+	base, known := cmp.Or(t.Kept.Base, work.Base(p.Work)), history.FetchedTips(p.Checkout)
 	heard := func(key string) bool { return slices.Contains(p.Marker.Events, key) }
 	if p.Issue == nil && !slices.ContainsFunc(t.Events, heard) {
 		return "the comments that it is about were changed or deleted", nil
@@ -78,7 +78,7 @@ func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, 
 		grown, err = thread.RelationIn(ctx, p.Checkout, from, sha)
 	}
 	if err == nil {
-		part, err = thread.RelationIn(ctx, p.Checkout, sha, p.Base())
+		part, err = thread.RelationIn(ctx, p.Checkout, sha, work.Base(p.Work))
 	}
 	switch {
 	case err == nil && lineage.Decide(grown) != lineage.Pass:
@@ -86,11 +86,11 @@ func putOnTop(ctx context.Context, p *Attempt, t model.Unfinished) (why string, 
 	case err != nil || lineage.Decide(part) == lineage.Pass:
 		return "", err
 	}
-	found, err := p.InspectBeyond(ctx, base, sha, append(known, base))
+	found, err := work.InspectBeyond(ctx, p.Work, base, sha, append(known, base))
 	if err != nil || found.Reason != "" {
 		return found.Detail, err
 	}
-	p.TakenUp, err = checkout.ReplayOrMerge(ctx, p.Checkout, base, sha, p.Base(), fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
+	p.TakenUp, err = checkout.ReplayOrMerge(ctx, p.Checkout, base, sha, work.Base(p.Work), fmt.Sprintf("Merge branch '%s'", p.Snap.Pull.HeadRef))
 	if conflict := (*merging.ErrConflict)(nil); errors.As(err, &conflict) {
 		return "it conflicts with what is on the branch now", nil
 	}

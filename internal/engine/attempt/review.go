@@ -26,7 +26,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 		return false, nil
 	}
 	kept := context.WithoutCancel(ctx)
-	base, err := d.reviewBase(kept, head)
+	base, err := reviewBase(kept, d.Attempt, head)
 	if err != nil || head == base { // nothing is proposed
 		return false, err
 	}
@@ -52,7 +52,7 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 	d.reviewed, d.Left = head, leave(d.Work, fresh, answer.Dropped, answer.Diff)
 	must := review.Must(fresh)
 	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds && spentUp(d) {
-		d.Note("the agent did not act on the review: today's budget is used up")
+		work.Note(d.Work, "the agent did not act on the review: today's budget is used up")
 		return false, nil
 	}
 	if len(must) > 0 && d.reviews < d.Settings.Review.Rounds {
@@ -66,17 +66,17 @@ func (d *dialogue) review(ctx context.Context, head string) (again bool, err err
 
 // isReviewed reports whether a second agent looks at a result before it is proposed.
 func isReviewed(p *Attempt) bool {
-	return slices.Contains(p.Settings.Review.On, cmp.Or(string(p.kind()), model.AskFeedback))
+	return slices.Contains(p.Settings.Review.On, cmp.Or(string(kind(p)), model.AskFeedback))
 }
 
 // unreviewed notes why nobody looks at a result. What is left of an earlier look is said anyway, but for what the author was
 // sent back to fix, and not on lines, which may have moved.
 func (d *dialogue) unreviewed(why string) {
 	if d.reviewed == "" {
-		d.Note("nobody reviewed this before it was proposed: " + why)
+		work.Note(d.Work, "nobody reviewed this before it was proposed: "+why)
 		return
 	}
-	d.Note("nobody reviewed what was changed after the review: " + why)
+	work.Note(d.Work, "nobody reviewed what was changed after the review: "+why)
 	if d.Left == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	if err := review.Check(findings); err != nil {
 		return work.Failing(&agent.Error{Kind: agent.Output, Detail: err.Error(), Err: err})
 	}
-	base, err := p.reviewBase(ctx, head)
+	base, err := reviewBase(ctx, p, head)
 	if err != nil {
 		return err
 	}

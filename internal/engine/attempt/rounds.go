@@ -54,7 +54,7 @@ func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error)
 	if d.agent, err = newAgent(ctx, p); err != nil {
 		return model.Outcome{}, "", err
 	}
-	if d.ask, err = question(ctx, p, p.Base()); err != nil {
+	if d.ask, err = question(ctx, p, work.Base(p.Work)); err != nil {
 		return model.Outcome{}, "", err
 	}
 	d.kind = d.ask.Kind
@@ -77,7 +77,7 @@ func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error)
 // as the settings say.
 func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	d.Log.Info("agent_started", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "kind", d.ask.Kind, "repairs", d.fixes, "errands", d.gitRounds)
-	saved := d.Save(ctx)
+	saved := work.Save(ctx, d.Work)
 	shown := d.Working.Show("running the agent " + d.Settings.Agent.Adapter)
 	out, err := d.agent.Run(ctx, d.Checkout.Dir(), turn.Request(d.Snap, d.ask))
 	shown()
@@ -90,21 +90,21 @@ func (d *dialogue) askAgent(ctx context.Context) (model.Outcome, error) {
 	if !errors.As(err, &failed) {
 		return out, &work.Ending{Cause: err, Waits: agent.Starved(err)}
 	}
-	if alive := d.Outlived(ctx, err); alive != nil {
+	if alive := work.Outlived(ctx, d.Work, err); alive != nil {
 		return out, alive
 	}
 	charge(d.Attempt, failed.Usage.CostUSD)
 	switch {
 	case failed.Kind == agent.NoSession && d.ask.Session == "":
 	case failed.Kind == agent.NoSession && d.Settings.Feedback.OnMissingSession == "block":
-		return out, d.Blocked(model.ReasonSession, err.Error())
+		return out, work.Blocked(d.Work, model.ReasonSession, err.Error())
 	case failed.Kind == agent.NoSession:
 		d.Log.Warn("session_lost", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "error", err)
 		return newSession(ctx, d)
 	case thread.Passes(err):
 		return out, &work.Ending{Cause: err, Waits: true}
 	case failed.Kind == agent.Refused:
-		return out, d.Blocked(model.ReasonRefused, err.Error())
+		return out, work.Blocked(d.Work, model.ReasonRefused, err.Error())
 	}
 	return out, work.Failing(err)
 }
@@ -118,7 +118,7 @@ func newSession(ctx context.Context, d *dialogue) (model.Outcome, error) {
 			d.Log.Warn("diff_unknown", d.NumberKey(), d.Event.Number, "error", err) // the agent has the checkout
 		}
 	}
-	d.Note("the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
+	work.Note(d.Work, "the agent's earlier session was not on this runner; it started a new one from what GitHub holds")
 	return d.askAgent(ctx)
 }
 
@@ -132,11 +132,11 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 		return "", again, err
 	}
 	if out.DeadEnd && out.BlockedReason == "" {
-		return d.Base(), false, checkout.Reset(kept, d.Checkout, d.Base())
+		return work.Base(d.Work), false, checkout.Reset(kept, d.Checkout, work.Base(d.Work))
 	}
 	if out.BlockedReason != "" {
 		reason := map[bool]string{true: model.ReasonTests, false: model.ReasonAgent}[out.DeadEnd]
-		return "", false, d.Blocked(reason, out.BlockedReason)
+		return "", false, work.Blocked(d.Work, reason, out.BlockedReason)
 	}
 	if onlyInside(kept, d) {
 		return "", true, nil
@@ -157,7 +157,7 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 	if len(out.GitOps) > 0 {
 		return "", true, d.runGitOps(ctx, out.GitOps)
 	}
-	if err := d.Settle(kept, head); err != nil {
+	if err := work.Settle(kept, d.Work, head); err != nil {
 		return "", false, err
 	}
 	d.conflicts = nil
@@ -172,7 +172,7 @@ func (d *dialogue) evaluate(ctx context.Context, out model.Outcome) (head string
 
 // tested runs the tests at the head, and then everything else that accepts it: if they fail, the agent gets another round.
 func (d *dialogue) tested(ctx context.Context, head string) (_ string, again bool, err error) {
-	output, slow, err := d.RequiredTests(ctx, d.testBase(d.Base()), head)
+	output, slow, err := work.RequiredTests(ctx, d.Work, testBase(d.Attempt, work.Base(d.Work)), head)
 	if err != nil && ctx.Err() != nil { // the work is whole, only not tested
 		err = work.Failing(err)
 	}
@@ -187,7 +187,7 @@ func (d *dialogue) tested(ctx context.Context, head string) (_ string, again boo
 	}
 	name := strings.Join(d.Settings.RequiredTests(), " ")
 	if slow && d.slow { // another round would take as long again
-		return "", false, d.Blocked(model.ReasonTests, fmt.Sprintf("%s timed out again after a repair round; the end of its output:\n%s", name, output))
+		return "", false, work.Blocked(d.Work, model.ReasonTests, fmt.Sprintf("%s timed out again after a repair round; the end of its output:\n%s", name, output))
 	}
 	d.slow = d.slow || slow
 	return "", true, d.repair(model.CIFailure{Name: name, Log: output}, model.ReasonTests,
@@ -196,12 +196,12 @@ func (d *dialogue) tested(ctx context.Context, head string) (_ string, again boo
 
 // onlyInside asks once more where the agent has changed nothing but what is inside submodules: it is to say so.
 func onlyInside(ctx context.Context, d *dialogue) (again bool) {
-	inside, err := checkout.ChangedInSubmodules(ctx, d.Checkout, d.Base())
+	inside, err := checkout.ChangedInSubmodules(ctx, d.Checkout, work.Base(d.Work))
 	if d.inside || err != nil || len(inside) == 0 {
 		return false
 	}
 	head, err := d.Checkout.Head(ctx)
-	more := err != nil || head != d.Base()
+	more := err != nil || head != work.Base(d.Work)
 	if !more {
 		more, err = checkout.Dirty(ctx, d.Checkout, head)
 	}
@@ -233,7 +233,7 @@ func (d *dialogue) repair(what model.CIFailure, reason, otherwise string) error 
 		most = max(most, 1)
 	}
 	if d.fixes >= most {
-		return d.Blocked(reason, otherwise)
+		return work.Blocked(d.Work, reason, otherwise)
 	}
 	d.fixes++
 	d.ask.Kind, d.ask.CI = model.AskRepair, []model.CIFailure{what}
@@ -256,14 +256,14 @@ func (d *dialogue) unresolved(ctx context.Context, out model.Outcome) (again boo
 // committedMarkers looks for them in what the agent has committed itself, wherever it has moved the files. listed is what a push
 // of the head would publish, where that is known.
 func (d *dialogue) committedMarkers(ctx context.Context, head string, listed *history.Published) (again bool, err error) {
-	from, known := cmp.Or(d.merging, d.Base()), history.FetchedTips(d.Checkout)
+	from, known := cmp.Or(d.merging, work.Base(d.Work)), history.FetchedTips(d.Checkout)
 	if d.Issue != nil && d.Tip != "" && d.merging == "" { // a checkpoint may hold some
 		if from, err = history.ForkPoint(ctx, d.Checkout, history.FetchedBase(d.Checkout), head); err != nil {
 			return false, err
 		}
 		known = []string{history.FetchedBase(d.Checkout)}
 	} else if d.TakenUp != "" && d.merging == "" {
-		known = []string{d.Base(), cmp.Or(history.FetchedBase(d.Checkout), d.Base())}
+		known = []string{work.Base(d.Work), cmp.Or(history.FetchedBase(d.Checkout), work.Base(d.Work))}
 	}
 	if head == from {
 		return false, nil
@@ -406,6 +406,6 @@ func guidelines(p *Attempt) string {
 	if _, err := os.Lstat(filepath.Join(p.Checkout.Dir(), filepath.FromSlash(file))); err == nil {
 		return p.Settings.Repo.CodingGuidelines
 	}
-	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", p.Base())
+	p.Log.Info("guidelines_missing", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "path", file, "head", work.Base(p.Work))
 	return ""
 }

@@ -19,7 +19,7 @@ import (
 func tidied(d *dialogue, out model.Outcome) model.Outcome {
 	out.CommitMessage, out.BlockedReason = strings.TrimSpace(out.CommitMessage), strings.TrimSpace(out.BlockedReason)
 	if n := len(out.Session); n > turn.MaxSession {
-		d.Note(fmt.Sprintf("the agent's session handle has %d bytes, but a receipt holds %d; the next turn starts a new session", n, turn.MaxSession))
+		work.Note(d.Work, fmt.Sprintf("the agent's session handle has %d bytes, but a receipt holds %d; the next turn starts a new session", n, turn.MaxSession))
 		out.Session = ""
 	}
 	return out
@@ -30,7 +30,7 @@ func sift(p *Attempt, out model.Outcome, head string) model.Outcome {
 	if p.Issue != nil {
 		return out
 	}
-	good, slips := turn.Good(out, p.Feedback, head != p.Base())
+	good, slips := turn.Good(out, p.Feedback, head != work.Base(p.Work))
 	p.Notes = append(p.Notes, slips...)
 	return good
 }
@@ -41,13 +41,13 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 	if d.Issue != nil {
 		return false, nil
 	}
-	commits, err := history.List(ctx, d.Checkout, d.Base(), head)
+	commits, err := history.List(ctx, d.Checkout, work.Base(d.Work), head)
 	if err != nil {
 		return false, err
 	}
 	m, o := d.Marker, turn.Outbox(d.all, d.Feedback, 0, commits, d.Notes)
 	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
-	if _, err := d.encode(m); err == nil {
+	if _, err := encode(d.Attempt, m); err == nil {
 		return false, nil
 	}
 	d.Log.Info("answers_too_long", d.NumberKey(), d.Event.Number, "turn_key", d.Marker.Key, "replies", len(d.all.ReviewReplies))
@@ -56,11 +56,11 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 
 // unusable asks once more where nothing of an answer can be posted, though it meant to say or to do something.
 func unusable(d *dialogue, head string) (again bool, err error) {
-	good, slips := turn.Good(d.all, d.Feedback, head != d.Base())
+	good, slips := turn.Good(d.all, d.Feedback, head != work.Base(d.Work))
 	if !d.slipped { // what is in there for want of a better place may find one
 		good.GeneralComment = d.all.GeneralComment
 	}
-	if d.Issue != nil || head != d.Base() || !turn.Silent(good) || len(slips) == 0 && !d.slipped {
+	if d.Issue != nil || head != work.Base(d.Work) || !turn.Silent(good) || len(slips) == 0 && !d.slipped {
 		return false, nil
 	}
 	d.all.ReviewReplies, d.all.FlakyTestReport = nil, nil

@@ -43,7 +43,7 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 	}
 	h.Outcome = redact.Outcome(ctx, p.Thread, h.Outcome) // only this phase knows the keys that the agent was given
 	h.Outcome.GitOps, h.Outcome.BlockedReason = nil, ""  // they were this phase's to deal with
-	h.Flow = p.kind()
+	h.Flow = kind(p)
 	if p.Left != nil {
 		h.Outcome.Findings = p.Left.Findings
 	}
@@ -72,19 +72,19 @@ func handoffOf(ctx context.Context, p *Attempt, done product) handoff.Handoff {
 
 // worth is the head of work without a result that is worth keeping, "" for none.
 func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
-	work, err := p.Gather(ctx)
+	held, err := work.Gather(ctx, p.Work)
 	if err != nil && p.Issue != nil && err.Error() == e.Detail { // that is said already
 		return ""
 	}
 	if err != nil {
-		p.Note("the agent's work could not be kept: " + err.Error())
+		work.Note(p.Work, "the agent's work could not be kept: "+err.Error())
 		return ""
 	}
-	return work.Head
+	return held.Head
 }
 
 // Collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
-func (p *Attempt) Collect() {
+func Collect(p *Attempt) {
 	if p.Bundle == "" || p.Memory.Received != nil {
 		return
 	}
@@ -95,7 +95,7 @@ func (p *Attempt) Collect() {
 // Fits ends a run whose attempt cannot be made with what was handed over: somebody has moved the head, or has been faster. Then nothing is
 // claimed; the event that moved it has a run of its own. A handoff that cannot be read is for the attempt to tell.
 func Fits(p *Attempt, waits string, want func() (handoff.Expected, error)) error {
-	if !p.ExpectsHandoff() {
+	if !ExpectsHandoff(p) {
 		return thread.EndWithoutAgent(p.World, "%s", waits)
 	}
 	if err := fresh(p); err != nil || p.Memory.Received.Err != nil {
@@ -131,26 +131,26 @@ func fresh(p *Attempt) error {
 }
 
 // Offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
-func (p *Attempt) Offered() bool {
+func Offered(p *Attempt) bool {
 	r := p.Memory.Received
 	return r != nil && !p.Memory.Used && (r.Err != nil || r.Ended != handoff.Nothing)
 }
 
 // ExpectsHandoff says that something was handed over, or should have been, for what this run is about.
-func (p *Attempt) ExpectsHandoff() bool {
-	return p.Offered() && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
+func ExpectsHandoff(p *Attempt) bool {
+	return Offered(p) && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
 }
 
 // receive is the agent's part of a turn in the apply phase: what was handed over, none of it believed. Whatever does not
 // hold is an attempt that failed, and says by name what it was.
-func (p *Attempt) receive(ctx context.Context) (product, error) {
+func receive(ctx context.Context, p *Attempt) (product, error) {
 	r := p.Memory.Received
 	p.Memory.Used, p.Marker.Handoff = true, r.Digest
-	start := p.Base()
+	start := work.Base(p.Work)
 	if p.Earlier != "" {
 		start = p.Snap.Pull.HeadSHA
 	}
-	if err := p.restore(ctx, start); err != nil {
+	if err := restore(ctx, p, start); err != nil {
 		return product{}, err
 	}
 	if r.Err != nil {
@@ -177,7 +177,7 @@ func takeIn(ctx context.Context, p *Attempt, h handoff.Handoff) (product, error)
 	charge(p, h.Outcome.Usage.CostUSD)
 	for _, n := range h.Notes {
 		if !slices.Contains(p.Notes, n) { // this phase may have found the same
-			p.Note(n)
+			work.Note(p.Work, n)
 		}
 	}
 	done := product{out: h.Outcome, head: h.Base(), seconds: h.Seconds}
@@ -233,14 +233,14 @@ func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 		return "", &work.Ending{Block: thread.Rewritten(h.Base(), h.Head, model.GuardLocal)}
 	}
 	clear(p.Checkout.Differing) // these files are not those that the agent had
-	done, err := p.Own(ctx, h.Base(), h.Head)
+	done, err := work.Own(ctx, p.Work, h.Base(), h.Head)
 	if err != nil {
 		return "", err
 	}
-	found, _, err := p.Inspect(ctx, h.Base(), done.Head)
+	found, _, err := work.Inspect(ctx, p.Work, h.Base(), done.Head)
 	if err == nil && found.Reason != "" {
 		p.Admitted = done.Head // to be kept, where that may be
-		return "", p.Blocked(found.Reason, found.Detail)
+		return "", work.Blocked(p.Work, found.Reason, found.Detail)
 	}
 	return done.Head, err
 }
@@ -250,9 +250,9 @@ func endingOf(p *Attempt, h handoff.Handoff) *work.Ending {
 	switch h.Ended {
 	case handoff.Blocked:
 		if h.Reason == model.ReasonRewrite {
-			return &work.Ending{Block: thread.Rewritten(p.Base(), h.Observed, model.GuardLocal)}
+			return &work.Ending{Block: thread.Rewritten(work.Base(p.Work), h.Observed, model.GuardLocal)}
 		}
-		return p.Blocked(h.Reason, h.Detail)
+		return work.Blocked(p.Work, h.Reason, h.Detail)
 	case handoff.Failed:
 		return work.Failing(errors.New(h.Detail))
 	case handoff.Postponed:

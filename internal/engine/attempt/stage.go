@@ -38,7 +38,7 @@ func stage(ctx context.Context, p *Attempt, m *model.TurnMarker) error {
 		p.Log.Warn("stage_refused", p.NumberKey(), p.Event.Number, "turn_key", m.Key, "error", err)
 	}
 	said := len(p.Notes)
-	k := p.KeepAside(ctx, m.Planned)
+	k := work.KeepAside(ctx, p.Work, m.Planned)
 	p.Notes = p.Notes[:said]
 	if k.Branch == "" || k.Bundled() {
 		return cmp.Or(err, fmt.Errorf("branch %s was refused", work.CheckpointBranch(p.Event.Number, m.Planned)))

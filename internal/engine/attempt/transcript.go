@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
@@ -83,7 +84,7 @@ func seal(p *Attempt, m *model.TurnMarker) {
 	}
 	if err != nil {
 		p.Log.Warn("transcript_not_kept", p.NumberKey(), p.Event.Number, "turn_key", p.Marker.Key, "error", err)
-		p.Note("the transcript of the agent's session could not be kept: " + err.Error())
+		work.Note(p.Work, "the transcript of the agent's session could not be kept: "+err.Error())
 		return
 	}
 	p.Sealed, m.Transcript = sealed, transcript.Digest(sealed)

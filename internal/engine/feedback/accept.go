@@ -17,12 +17,12 @@ import (
 // Accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
 // publish.
 func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *history.Published, error) {
-	head, err := p.GuardLocal(ctx)
+	head, err := work.GuardLocal(ctx, p.Work)
 	if err != nil {
 		return "", nil, err
 	}
 	if head == p.TakenUp && out.CommitMessage == "" { // nobody has said that the earlier work is ready
-		head = p.Base()
+		head = work.Base(p.Work)
 	}
 	if strings.TrimSpace(out.CommitMessage) != "" {
 		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
@@ -33,12 +33,12 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 			return "", nil, err
 		}
 	}
-	if head, err = p.OwnHere(ctx, p.Base(), head); err != nil {
+	if head, err = work.OwnHere(ctx, p.Work, work.Base(p.Work), head); err != nil {
 		return "", nil, err
 	}
-	found, listed, err := p.Inspect(ctx, p.Base(), head)
+	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
 	if err == nil && found.Reason != "" {
-		err = p.Blocked(found.Reason, found.Detail)
+		err = work.Blocked(p.Work, found.Reason, found.Detail)
 	}
 	if err == nil {
 		err = p.roadmaps(ctx, head, listed)

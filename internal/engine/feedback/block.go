@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -23,11 +24,11 @@ func (p *Pull) Block(ctx context.Context, m model.BlockMarker, detail string) er
 		if p.Marker.Phase != model.PhasePlanned || m.Reason == model.ReasonOutcome {
 			p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
 		}
-		return p.GiveUpClaim(ctx, "The pull request is blocked; see the comment below.")
+		return attempt.GiveUpClaim(ctx, p.Attempt, "The pull request is blocked; see the comment below.")
 	}
 	err := thread.Block(ctx, p.Thread, m, thread.Told{Detail: detail, Kept: p.Kept, Notes: p.Notes, End: end})
 	if s := (*thread.Stop)(nil); !errors.As(err, &s) && p.Marker.NeedsAgent() {
-		p.Unsaid(m, detail)
+		attempt.Unsaid(p.Attempt, m, detail)
 	}
 	return err
 }

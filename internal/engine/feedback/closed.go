@@ -50,7 +50,7 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 	p.ClaimID, p.Marker = t.CommentID, t.Marker
 	p.Feedback = feedbackOf(p, t.Marker.Events)
 	p.Marker.Phase, p.Marker.Outbox, p.Marker.Reason = model.PhaseFailed, nil, "the pull request was merged in the meantime"
-	err := p.Edit(ctx, p.Words.Failed(next))
+	err := attempt.Edit(ctx, p.Attempt, p.Words.Failed(next))
 	p.ClaimID, p.Marker, p.Feedback = 0, model.TurnMarker{}, nil
 	return err
 }
@@ -64,13 +64,15 @@ func (p *Pull) Cancelled(ctx context.Context, cause error) error {
 	ended := errors.Join(context.Canceled, cause)
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, work.LastWords)
 	defer done()
-	k := p.KeepAll(ctx)
+	k := work.KeepAll(ctx, p.Work)
 	p.Marker.Kept, p.Marker.Reason = k, cutOff
-	say := p.GiveUpClaim
+	var err error
 	if k.Branch == "" {
-		say = func(ctx context.Context, next string) error { return p.Edit(ctx, p.Words.Failed(next)) }
+		err = attempt.Edit(ctx, p.Attempt, p.Words.Failed(turn.Interrupted))
+	} else {
+		err = attempt.GiveUpClaim(ctx, p.Attempt, turn.Interrupted)
 	}
-	if err := say(ctx, turn.Interrupted); err != nil {
+	if err != nil {
 		p.Log.Warn("checkpoint_not_linked", "branch", k.Branch, "error", err)
 	}
 	return ended

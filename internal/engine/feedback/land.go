@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -30,7 +31,7 @@ func stillOurs(ctx context.Context, p *Pull) error {
 	mine := slices.ContainsFunc(p.State.Turns, func(t model.Posted[model.TurnMarker]) bool { return t.CommentID == p.ClaimID })
 	g, unmet := model.Unmet(turn.Gates(p.Snap, p.State, p.Policy))
 	switch {
-	case unmet && g.Name == model.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != p.Base():
+	case unmet && g.Name == model.GateOpen && p.Snap.Pull.HeadSHA == p.Marker.Planned && p.Marker.Planned != work.Base(p.Work):
 		return nil // it was published before it was merged or closed: only the answers are missing
 	case unmet && g.Name == model.GateOpen:
 		return abandon(ctx, p, g.Evidence, "Once the pull request is open again")
@@ -40,8 +41,8 @@ func stillOurs(ctx context.Context, p *Pull) error {
 		return abandon(ctx, p, g.Evidence, "Once that has changed")
 	case !mine:
 		return thread.End(model.ResultRetry, "somebody deleted this run's claim on pull request %d; nothing was pushed", p.Event.Number)
-	case p.Answered(p.Marker): // by a run whose claim was not shown to this one
-		return p.Withdraw(ctx, model.ResultNothing, "another run answered this on pull request %d", p.Event.Number)
+	case thread.Answered(p.Thread, p.Marker): // by a run whose claim was not shown to this one
+		return attempt.Withdraw(ctx, p.Attempt, model.ResultNothing, "another run answered this on pull request %d", p.Event.Number)
 	}
 	return nil
 }
@@ -50,7 +51,7 @@ func stillOurs(ctx context.Context, p *Pull) error {
 // says so. The work stays recorded: once that is over, it is published.
 func abandon(ctx context.Context, p *Pull, why, until string) error {
 	p.Marker.Reason = why
-	if err := p.GiveUpClaim(ctx, "Nothing was pushed. "+until+", the next event continues from here."); err != nil {
+	if err := attempt.GiveUpClaim(ctx, p.Attempt, "Nothing was pushed. "+until+", the next event continues from here."); err != nil {
 		return err
 	}
 	return thread.End(model.ResultNothing, "%s", why)
@@ -58,30 +59,30 @@ func abandon(ctx context.Context, p *Pull, why, until string) error {
 
 // Refused blocks a pull request whose server does not take the commits.
 func (p *Pull) Refused(ctx context.Context, why *git.ErrRejected) error {
-	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: p.Base()}, why.Error())
+	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: work.Base(p.Work)}, why.Error())
 }
 
 // Rewritten blocks a pull request whose head lost the commit that the turn sits on.
 func (p *Pull) Rewritten(ctx context.Context, head string) error {
-	return p.Block(ctx, thread.Rewritten(p.Base(), head, model.GuardRemote), "")
+	return p.Block(ctx, thread.Rewritten(work.Base(p.Work), head, model.GuardRemote), "")
 }
 
 // Stuck ends a run whose turn did not land in so many looks.
 func (p *Pull) Stuck(ctx context.Context) error {
-	if p.Snap.Pull.HeadSHA == p.Base() {
+	if p.Snap.Pull.HeadSHA == work.Base(p.Work) {
 		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
 	}
-	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: p.Base(), Observed: p.Snap.Pull.HeadSHA}, "")
+	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: work.Base(p.Work), Observed: p.Snap.Pull.HeadSHA}, "")
 }
 
 // Unfit sends the turn back to the agent on this head, since what is planned does not fit there as it is.
 func (p *Pull) Unfit(ctx context.Context, head string) error {
 	p.Marker.Tries = append(p.Marker.Tries, model.Try{
-		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: p.KeepAside(ctx, p.Marker.Planned),
+		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: work.KeepAside(ctx, p.Work, p.Marker.Planned),
 	})
 	p.Marker.Phase, p.Marker.Onto, p.Marker.Planned = model.PhaseStarted, head, ""
 	p.Marker.Outbox, p.Marker.Moved, p.Commits = nil, "", nil
-	if err := p.Edit(ctx, p.Words.Claim()); err != nil {
+	if err := attempt.Edit(ctx, p.Attempt, p.Words.Claim()); err != nil {
 		return err
 	}
 	if !p.Phase.RunsAgent() {
@@ -119,13 +120,13 @@ func (p *Pull) Answer(ctx context.Context, _ bool) (again bool, err error) {
 	text := turn.ReceiptText(p.Snap.Pull, answers, o, p.Marker)
 	p.Marker.Tries = nil                                      // the text tells
 	p.Marker = turn.Carry(p.Marker, p.State, p.Snap.Failures) // behind the text, which is of this turn's own answers
-	if err := p.Edit(ctx, text); err != nil {
+	if err := attempt.Edit(ctx, p.Attempt, text); err != nil {
 		p.Marker = planned
 		return false, err
 	}
 	p.Report.HeadSHA = p.Marker.Head
 	attempt.ReplaceTranscript(ctx, p.Attempt, before)
-	p.Unsave(ctx)
+	work.Unsave(ctx, p.Work)
 	return false, nil
 }
 
@@ -160,7 +161,7 @@ func reply(ctx context.Context, p *Pull, r model.ReviewReply) (turn.Answer, erro
 		thread.Applied(p.Thread, "reply", strconv.FormatInt(r.ReviewCommentID, 10), token, effect.Present)
 		return turn.Answer{ReplyURL: url}, nil
 	}
-	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: p.Trace()})
+	body, err := p.Codec.Encode(journal.Body{Text: r.Body, Tokens: []string{token}, Kind: journal.KindAnswer, Marker: attempt.Trace(p.Attempt)})
 	if err != nil {
 		return turn.Answer{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -11,7 +12,7 @@ import (
 // new head like any other turn.
 func catchUp(ctx context.Context, p *Pull) error {
 	r := p.Memory.Received
-	if !p.Offered() || r.Err != nil || r.Number != p.Event.Number || r.Start == p.Snap.Pull.HeadSHA {
+	if !attempt.Offered(p.Attempt) || r.Err != nil || r.Number != p.Event.Number || r.Start == p.Snap.Pull.HeadSHA {
 		return nil
 	}
 	relation, err := p.Relation(ctx, r.Start, p.Snap.Pull.HeadSHA)
@@ -28,7 +29,7 @@ func wanted(p *Pull, dead []model.Posted[model.TurnMarker]) []model.TurnMarker {
 	for _, d := range dead {
 		list = append(list, d.Marker)
 	}
-	if p.Offered() && p.Memory.Received.Err == nil {
+	if attempt.Offered(p.Attempt) && p.Memory.Received.Err == nil {
 		list = append(list, model.TurnMarker{Start: p.Memory.Received.Start, Events: p.Memory.Received.Events})
 	}
 	return slices.Clip(list)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -24,8 +25,8 @@ func feedbackOf(p *Pull, events []string) []model.Comment {
 // nextTurn decides which turn is taken up: one that is planned already, one whose agent did not come to an end, or a new one.
 func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMarker]) (model.TurnMarker, []model.Comment) {
 	for _, d := range dead {
-		if d.Marker.Phase == model.PhasePlanned && !p.Answered(d.Marker) {
-			return p.Sign(d.Marker), feedbackOf(p, d.Marker.Events)
+		if d.Marker.Phase == model.PhasePlanned && !thread.Answered(p.Thread, d.Marker) {
+			return attempt.Sign(p.Attempt, d.Marker), feedbackOf(p, d.Marker.Events)
 		}
 	}
 	if len(pending) == 0 {
@@ -37,7 +38,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 		fits := d.Start == head || p.Earlier != "" && d.Start == p.Earlier
 		if found, missing := turn.Find(p.Snap, d.Events); fits && len(missing) == 0 && thread.Within(found, pending) {
 			if d.Unsaid != nil {
-				return p.Sign(d), found
+				return attempt.Sign(p.Attempt, d), found
 			}
 			now, head = found, d.Start
 			later = slices.DeleteFunc(slices.Clone(pending), func(c model.Comment) bool { return thread.Within([]model.Comment{c}, found) })
@@ -49,7 +50,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 		Phase: model.PhaseStarted, Events: events, Start: head, Session: attempt.LastSession(p.Attempt).Session,
 		Lifts: p.State.Lifted, Delegates: p.State.Delegates,
 	}
-	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	spent, _, _ := thread.Budget(p.Thread).Spend(p.State.Spent, p.ServerNow())
 	m.Spent = &spent
 	mark := turn.Since(p.Snap, later)
 	for _, open := range p.State.Requests() {
@@ -65,7 +66,7 @@ func nextTurn(p *Pull, pending []model.Comment, dead []model.Posted[model.TurnMa
 	}
 	m.Since, m.Seen = mark.At, mark.ID
 	m.Attempt = turn.Attempts(p.State, m.Key) + 1
-	return p.Sign(m), now
+	return attempt.Sign(p.Attempt, m), now
 }
 
 // take claims the next turn and brings it to its end.
@@ -78,14 +79,14 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 		return false, exhausted(ctx, p, m)
 	}
 	if m.NeedsAgent() {
-		why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff())
+		why, opens, err := thread.Overspent(ctx, p.Thread, !attempt.ExpectsHandoff(p.Attempt))
 		if err != nil {
 			return false, err
 		}
 		if why != "" {
 			return false, p.Block(ctx, model.BlockMarker{Reason: model.ReasonBudget, Observed: p.Snap.Pull.HeadSHA, Until: opens}, why)
 		}
-		if err := p.Overtime(); err != nil {
+		if err := work.Overtime(p.Work); err != nil {
 			return false, err
 		}
 		if !p.Phase.RunsAgent() {
@@ -103,7 +104,7 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 	if err := carry(ctx, p); errors.Is(err, attempt.ErrAnew) {
 		return true, nil
 	} else if err != nil {
-		p.Release(ctx, err)
+		attempt.Release(ctx, p.Attempt, err)
 		return false, err
 	}
 	p.Report.Result, p.Report.Reason = model.ResultDone, ""
@@ -112,18 +113,18 @@ func take(ctx context.Context, p *Pull, pending []model.Comment, dead []model.Po
 
 // carry claims the turn at hand and brings it to its receipt.
 func carry(ctx context.Context, p *Pull) error {
-	if err := p.Claim(ctx); err != nil {
+	if err := attempt.Claim(ctx, p.Attempt); err != nil {
 		return err
 	}
 	superseded := replaced(p)
-	p.Inherit(superseded)
+	work.Inherit(p.Work, superseded)
 	if err := attempt.TellSaved(ctx, p.Attempt, superseded); err != nil {
 		return err
 	}
 	if err := attempt.Clear(ctx, p.Attempt, superseded); err != nil {
 		return err
 	}
-	return p.Finish(ctx)
+	return attempt.Finish(ctx, p.Attempt)
 }
 
 // replaced are the claims whose place the turn at hand takes.
@@ -131,6 +132,6 @@ func replaced(p *Pull) []model.Posted[model.TurnMarker] {
 	return slices.DeleteFunc(slices.Clone(p.State.Turns), func(t model.Posted[model.TurnMarker]) bool {
 		m := t.Marker
 		same := m.Key == p.Marker.Key && m.Phase != model.PhaseDone
-		return t.CommentID == p.ClaimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && p.Answered(m))
+		return t.CommentID == p.ClaimID || !same && m.Phase != model.PhaseStarted && !(m.Phase == model.PhasePlanned && thread.Answered(p.Thread, m))
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -26,7 +27,7 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 	last := gone[at]
 	p.ClaimID, p.Marker = last.CommentID, last.Marker
 	p.Marker.Tries = turn.Past(nil, gone)
-	if _, err := p.FindSaved(ctx, gone); err != nil {
+	if _, err := work.FindSaved(ctx, p.Work, gone); err != nil {
 		return err
 	}
 	for i, t := range p.Marker.Tries {
@@ -43,11 +44,11 @@ func exhausted(ctx context.Context, p *Pull, m model.TurnMarker) error {
 	cause := p.Marker.Reason
 	p.Feedback = feedbackOf(p, p.Marker.Events)
 	if p.Marker.Phase != model.PhaseFailed {
-		if err := p.GiveUp(ctx, turn.Last); err != nil {
+		if err := attempt.GiveUp(ctx, p.Attempt, turn.Last); err != nil {
 			return err
 		}
 	}
-	blocked := p.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: p.Base()}, cause)
+	blocked := p.Block(ctx, model.BlockMarker{Reason: model.ReasonAttempts, Observed: work.Base(p.Work)}, cause)
 	if err := attempt.Clear(ctx, p.Attempt, slices.Delete(gone, at, at+1)); err != nil {
 		return err
 	}

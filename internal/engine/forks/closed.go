@@ -26,10 +26,10 @@ func (p *Pull) End(ctx context.Context) error {
 			return err
 		}
 		said.Marker = g.marker
-		g.dropMirror(ctx)
+		dropMirror(ctx, g)
 	}
 	if external.LabelLeft(thread.ForkFacts(p.Thread, p.MayLetIn)) {
-		g.dropMirror(ctx)
+		dropMirror(ctx, g)
 		return g.takeOff(ctx)
 	}
 	return nil

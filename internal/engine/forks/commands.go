@@ -22,7 +22,7 @@ import (
 // run runs a command of the settings in the tree of the tip, without any secret, with what there is to know as JSON on its
 // standard input. Arguments that name a file of the base branch mean that file: no pull request decides how it is evaluated.
 func (g *admission) run(ctx context.Context, kind string, argv []string, dir string) ([]byte, error) {
-	if err := g.Outside(ctx, fmt.Sprintf("the %s command of [external] comes next", kind)); err != nil {
+	if err := thread.Outside(ctx, g.Thread, fmt.Sprintf("the %s command of [external] comes next", kind)); err != nil {
 		return nil, err
 	}
 	m := g.marker

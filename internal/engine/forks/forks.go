@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -18,24 +19,13 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
 )
-
-// Merger evaluates and claims requests to merge.
-type Merger interface {
-	// Ready says whether a request can go ahead now.
-	Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error)
-	// Opening is how a request begins that was evaluated: its marker, and what its comment says.
-	Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string)
-	// Supersede ends a request in whose place something else is, which the link shows.
-	Supersede(ctx context.Context, said model.Posted[model.MergeMarker], by string) error
-}
 
 // Pull is a pull request that may come from a fork, and then be let in.
 type Pull struct {
 	*work.Work
-	Merging Merger
+	Merging *landing.Request // which begins once it is in
 }
 
 // admission is the pull request of a fork on its way in: one label put on, for one head.
@@ -88,7 +78,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 	if step.Act == external.Finish || step.Act == external.GoOn {
 		g.marker = step.From.Marker
 	}
-	if _, asked := g.State.Commands[g.token("merge")]; asked && step.Act == external.GoOn && g.marker.State == model.ExternalApproved {
+	if _, asked := g.State.Commands[token(g, "merge")]; asked && step.Act == external.GoOn && g.marker.State == model.ExternalApproved {
 		return nil, nil
 	}
 	if step.Act == external.GiveUp || step.Act == external.GoOn {
@@ -107,7 +97,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 		if err := g.takeOff(ctx); err != nil || step.Act != external.Void {
 			return thread.End(model.ResultNothing, "%s", step.Why), err
 		}
-		return thread.End(model.ResultNothing, "%s", step.Why), g.takeBack(ctx, step.From.Marker)
+		return thread.End(model.ResultNothing, "%s", step.Why), takeBack(ctx, g, step.From.Marker)
 	}
 	switch step.Act {
 	case external.Finish:
@@ -137,7 +127,7 @@ func (p *Pull) Voided(ctx context.Context) (*thread.Stop, error) {
 }
 
 // token names what is said once of one letting in, whatever it comes to.
-func (g *admission) token(what string) string {
+func token(g *admission, what string) string {
 	m := g.marker
 	return journal.Token("external", what, strconv.Itoa(g.Event.Number), m.Head, m.At.UTC().Format(time.RFC3339), m.Moved)
 }
@@ -146,7 +136,7 @@ func (g *admission) token(what string) string {
 func (g *admission) record() record.Record {
 	rounds := time.Duration(2 * (g.Settings.Feedback.RepairRounds + 1))
 	return record.Record{
-		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindExternal, Token: g.token("let_in"),
+		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindExternal, Token: token(g, "let_in"),
 		About: fmt.Sprintf("pull request %d", g.Event.Number), Term: rounds*g.Settings.Agent.Timeout + thread.ClaimMargin,
 	}
 }
@@ -160,7 +150,7 @@ func (g *admission) letIn(ctx context.Context) error {
 	g.marker.Mirror, g.marker.Tip, g.marker.Attempt = name, g.marker.Head, 1
 	g.comment = 0 // an earlier one says how something else ended
 	g.record().Sign()
-	return g.record().Claim(ctx, g.text())
+	return g.record().Claim(ctx, text(g))
 }
 
 // mirror is the name of the branch that has the head, or is to have it, and where it is now; "" for nowhere. A branch that
@@ -183,7 +173,7 @@ func (g *admission) mirror(ctx context.Context) (name, at string, err error) {
 func (g *admission) end(ctx context.Context, text string) error {
 	g.marker.Reason = thread.Clip(g.marker.Reason)
 	was := g.comment
-	if err := g.record().End(ctx, g.token(string(g.marker.State)), text); err != nil || g.comment == was {
+	if err := g.record().End(ctx, token(g, string(g.marker.State)), text); err != nil || g.comment == was {
 		return err
 	}
 	g.State.Externals = append(slices.Clone(g.State.Externals), model.Posted[model.ExternalMarker]{Marker: g.marker, CommentID: g.comment})
@@ -191,12 +181,12 @@ func (g *admission) end(ctx context.Context, text string) error {
 }
 
 // takeBack ends the request to merge what is void now. The comment that says so is that of the letting in.
-func (g *admission) takeBack(ctx context.Context, was model.ExternalMarker) error {
+func takeBack(ctx context.Context, g *admission, was model.ExternalMarker) error {
 	said := g.State.Merge()
 	if said == nil || !said.Marker.Open() || said.Marker.Mirror != was.Mirror {
 		return nil
 	}
-	if err := g.Merging.Supersede(ctx, *said, g.Snap.Pull.URL); err != nil {
+	if err := landing.Supersede(ctx, g.Merging, *said, g.Snap.Pull.URL); err != nil {
 		return err
 	}
 	return g.Read(ctx)
@@ -208,30 +198,30 @@ func (g *admission) takeOff(ctx context.Context) error {
 	if !model.Named(g.Snap.Pull.Labels, label) {
 		return nil
 	}
-	_, err := g.Apply(ctx, effect.Unlabel(g.Event.Number, label, g.token("label")))
+	_, err := g.Apply(ctx, effect.Unlabel(g.Event.Number, label, token(g, "label")))
 	return err
 }
 
 // close closes the pull request whose end is said. The label comes off with it: else it would be closed again whenever a
 // person opens it.
 func (g *admission) close(ctx context.Context) error {
-	if _, err := g.Apply(ctx, effect.Close(g.Event.Number, g.token("close"))); err != nil {
+	if _, err := g.Apply(ctx, effect.Close(g.Event.Number, token(g, "close"))); err != nil {
 		return err
 	}
 	g.Snap.Pull.State = model.PullClosed
-	g.dropMirror(ctx)
+	dropMirror(ctx, g)
 	return g.takeOff(ctx)
 }
 
 // dropMirror deletes the mirror of what is closed. Commits of ours that are nowhere else keep it.
-func (g *admission) dropMirror(ctx context.Context) {
+func dropMirror(ctx context.Context, g *admission) {
 	m := g.marker
 	if m.Mirror == "" || m.Tip != m.Head {
 		return
 	}
 	err := g.Open(ctx)
 	if err == nil {
-		_, err = g.Apply(ctx, effect.DeleteBranch(git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, m.Mirror, g.token("mirror")))
+		_, err = g.Apply(ctx, effect.DeleteBranch(git.Ref{Name: "refs/heads/" + m.Mirror, SHA: m.Tip}, m.Mirror, token(g, "mirror")))
 	}
 	if err != nil {
 		g.Log.Warn("mirror_kept", "pr_number", g.Event.Number, "branch", m.Mirror, "error", err)

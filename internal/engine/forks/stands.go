@@ -44,5 +44,5 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 	}
 	g.marker = was.Marker
 	g.marker.Attempt--
-	return waits, g.record().Release(ctx, g.text())
+	return waits, g.record().Release(ctx, text(g))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/effect"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
@@ -29,11 +30,11 @@ func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
 	if !g.Claims[g.marker.Claim] {
 		g.record().Sign()
 		g.marker.Attempt++
-		if err := g.record().Claim(ctx, g.text()); err != nil {
+		if err := g.record().Claim(ctx, text(g)); err != nil {
 			return nil, err
 		}
 	}
-	if err := g.reach(ctx); err != nil {
+	if err := reach(ctx, g); err != nil {
 		return g.stumble(ctx, err)
 	}
 	for g.marker.Open() {
@@ -54,7 +55,7 @@ func (g *admission) goOn(ctx context.Context) (*thread.Stop, error) {
 }
 
 // text is what the comment says while it is open.
-func (g *admission) text() string {
+func text(g *admission) string {
 	if g.marker.State == model.ExternalLetIn {
 		return external.LetInText(g.Snap.Pull, g.marker, len(g.Settings.External.Evaluate) > 0)
 	}
@@ -73,7 +74,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	switch {
 	case late != nil && late.Waits:
 		g.marker.Attempt--
-		if err := g.record().Release(ctx, g.text()); err != nil {
+		if err := g.record().Release(ctx, text(g)); err != nil {
 			return nil, err
 		}
 		return late.Stopped(g.Thread), nil
@@ -88,7 +89,7 @@ func (g *admission) stumble(ctx context.Context, err error) (*thread.Stop, error
 	why := redact.Text(ctx, g.Thread, err.Error())
 	g.marker.Reason = thread.Clip(why)
 	if g.marker.Attempt < thread.ForkFacts(g.Thread, g.MayLetIn).Policy.MaxAttempts {
-		if err := g.record().Release(ctx, g.text()); err != nil {
+		if err := g.record().Release(ctx, text(g)); err != nil {
 			return nil, err
 		}
 		return thread.End(model.ResultFailed, "pull request %d, attempt %d: %s", g.Event.Number, g.marker.Attempt, why), nil
@@ -103,7 +104,7 @@ type mistake struct{ text string }
 func (s *mistake) Error() string { return s.text }
 
 // reach makes sure that the mirror has what is to be evaluated, and that it is not on the base already.
-func (g *admission) reach(ctx context.Context) error {
+func reach(ctx context.Context, g *admission) error {
 	if err := g.Open(ctx); err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (g *admission) reach(ctx context.Context) error {
 		return err
 	}
 	if at == "" { // what an agent may not push, a stranger's commits may not bring onto a branch either: workflows run from there
-		found, err := g.InspectBeyond(ctx, div.MergeBase, div.HeadSHA, []string{div.BaseSHA})
+		found, err := work.InspectBeyond(ctx, g.Pull.Work, div.MergeBase, div.HeadSHA, []string{div.BaseSHA})
 		if err != nil {
 			return err
 		}
@@ -142,19 +143,19 @@ func (g *admission) reach(ctx context.Context) error {
 			return nil
 		}
 	}
-	return g.follow(ctx, ref, at)
+	return follow(ctx, g, ref, at)
 }
 
 // follow puts the head on the mirror where it is not, and takes over the repair that a run which died has put on top of it.
 // Anything else there is somebody's, and nobody has let it in.
-func (g *admission) follow(ctx context.Context, ref, at string) error {
+func follow(ctx context.Context, g *admission, ref, at string) error {
 	m := &g.marker
 	switch at {
 	case m.Tip:
 		return history.FetchCommits(ctx, g.Checkout, at)
 	case "":
 		m.Tip, m.Next = m.Head, ""
-		_, err := g.Apply(ctx, effect.Mirror(ref, m.Head, m.Mirror, journal.Token("mirror", g.token("let_in"))))
+		_, err := g.Apply(ctx, effect.Mirror(ref, m.Head, m.Mirror, journal.Token("mirror", token(g, "let_in"))))
 		if rejected := (*git.ErrRejected)(nil); errors.As(err, &rejected) && rejected.Reason == git.Workflow {
 			return &mistake{fmt.Sprintf("GitHub lets MergeXO's token push a branch only if another branch here has the same workflow files. Merge %s into the pull request's branch. "+
 				"If the pull request changes workflows, MergeXO needs a GitHub App that may write them", m.Base)}
@@ -197,7 +198,7 @@ func (g *admission) evaluate(ctx context.Context) error {
 	if away, err := g.stands(ctx); away != nil || err != nil {
 		return cmp.Or(err, error(away))
 	}
-	return g.record().Write(ctx, g.text())
+	return g.record().Write(ctx, text(g))
 }
 
 // repair has the command of the settings put commits on top of the tip, and the mirror with it. Nothing is rewritten.
@@ -217,8 +218,8 @@ func (g *admission) repair(ctx context.Context) error {
 		return &mistake{"the fix changed nothing"}
 	}
 	var output string
-	err = g.InTime(ctx, func(ctx context.Context) (err error) {
-		output, _, err = g.RequiredTests(ctx, m.Tip, head)
+	err = work.InTime(ctx, g.Pull.Work, func(ctx context.Context) (err error) {
+		output, _, err = work.RequiredTests(ctx, g.Pull.Work, m.Tip, head)
 		return err
 	})
 	if err != nil {
@@ -232,10 +233,10 @@ func (g *admission) repair(ctx context.Context) error {
 		return cmp.Or(err, error(away))
 	}
 	m.Next = head // before it is there: what else turns up on the mirror is nobody's repair
-	if err := g.record().Write(ctx, g.text()); err != nil {
+	if err := g.record().Write(ctx, text(g)); err != nil {
 		return err
 	}
-	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", g.token("let_in"), head)}
+	pushed := model.Effect{Kind: "push", Target: m.Mirror, Token: journal.Token("fix", token(g, "let_in"), head)}
 	if _, err := thread.Move(ctx, g.Thread, effect.Move{Update: transport.Update{Branch: m.Mirror, Start: m.Tip, SHA: head}, As: pushed}); err != nil {
 		return err
 	}
@@ -245,7 +246,7 @@ func (g *admission) repair(ctx context.Context) error {
 	}
 	g.Say(model.Saying{Where: "push to " + m.Mirror, Text: work.PushedText(m.Tip, head, commits)})
 	m.Tip, m.Next, m.State, m.Attempt = head, "", model.ExternalLetIn, 1
-	return g.record().Write(ctx, g.text())
+	return g.record().Write(ctx, text(g))
 }
 
 // repaired is the head that the fix led to, held against the rules that hold for an agent.
@@ -271,10 +272,10 @@ func (g *admission) repaired(ctx context.Context) (string, error) {
 	if lineage.Decide(relation) != lineage.Pass {
 		return "", &mistake{fmt.Sprintf("the fix left a head, %s, that does not descend from %s", markdown.Short(head), markdown.Short(m.Tip))}
 	}
-	if head, err = g.OwnHere(ctx, m.Tip, head); err != nil {
+	if head, err = work.OwnHere(ctx, g.Pull.Work, m.Tip, head); err != nil {
 		return "", err
 	}
-	found, _, err := g.Inspect(ctx, m.Tip, head)
+	found, _, err := work.Inspect(ctx, g.Pull.Work, m.Tip, head)
 	if err == nil && found.Reason != "" {
 		err = &mistake{"the fix must not be pushed: " + found.Detail}
 	}
@@ -316,11 +317,11 @@ func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
 		return away, err
 	}
 	m := g.marker
-	key, pull := g.token("merge"), g.Snap.Pull
+	key, pull := token(g, "merge"), g.Snap.Pull
 	r := model.MergeMarker{
 		Repo: m.Repo, Number: m.Number, Head: m.Head, Base: m.Base, By: m.By, Command: key, At: m.At, Mirror: m.Mirror, MirrorSHA: m.Tip, Label: m.Label,
 	}
-	v, err := g.Merging.Ready(ctx, r)
+	v, err := landing.Ready(ctx, g.Merging, r)
 	if err != nil {
 		return nil, err
 	}
@@ -328,7 +329,7 @@ func (g *admission) request(ctx context.Context) (*thread.Stop, error) {
 		g.marker.State, g.marker.Reason = model.ExternalFailed, v.Reason
 		return g.conclude(ctx)
 	}
-	r, text := g.Merging.Opening(r, v)
+	r, text := landing.Opening(g.Merging, r, v)
 	token := thread.CommandToken(key)
 	body := journal.Body{Text: "Contribution by " + markdown.Plain(pull.Author.Login) + "\n\n" + text, Kind: journal.KindMerge, Marker: r}
 	if _, err := g.Thread.Comment(ctx, token, body, nil); err != nil {

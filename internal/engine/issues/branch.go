@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -28,7 +29,7 @@ func choose(ctx context.Context, p *Issue) error {
 			return err
 		}
 		if p.Snap.Branch.SHA != "" {
-			p.Note(fmt.Sprintf("branch %s already existed and was left alone", w.marker.Branch))
+			work.Note(p.Work, fmt.Sprintf("branch %s already existed and was left alone", w.marker.Branch))
 		}
 		if i := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return thread.Opened(p.Thread, r) && r.State == model.PullOpen }); i >= 0 {
 			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, but its receipt on issue %d is gone; close it to start again",
@@ -44,7 +45,7 @@ func choose(ctx context.Context, p *Issue) error {
 func place(ctx context.Context, p *Issue) error {
 	w := p.progress
 	if w.fresh && isTaken(p) {
-		return p.Withdraw(ctx, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
+		return attempt.Withdraw(ctx, p.Attempt, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
 	}
 	last := w.marker.Tip
 	if p.Tip = p.Snap.Branch.SHA; p.Tip != "" {
@@ -66,7 +67,7 @@ func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string)
 		return e, "", ""
 	}
 	if e.Left() && e.Branch != w.marker.Branch && p.Open(ctx) == nil {
-		if e.SHA = p.At(ctx, e.Ref()); e.SHA != "" {
+		if e.SHA = work.At(ctx, p.Work, e.Ref()); e.SHA != "" {
 			return e, "", ""
 		}
 	}
@@ -105,7 +106,7 @@ func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 		return nil
 	}
 	if w.retried {
-		p.Note(fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(p.Tip)))
+		work.Note(p.Work, fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(p.Tip)))
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.

@@ -84,7 +84,7 @@ func due(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[mod
 	if d := p.State.Spoilt(); d != nil && !d.Deleted {
 		return step, nil, spoilt(ctx, p, *d)
 	}
-	if step, err = p.NextStep(ctx); err != nil {
+	if step, err = NextStep(ctx, p); err != nil {
 		return step, nil, err
 	}
 	switch step.Act {
@@ -122,7 +122,7 @@ func waits(p *Issue, step flow.Step) error {
 
 // NextStep decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
 // nothing would come of it even if everybody had them.
-func (p *Issue) NextStep(ctx context.Context) (flow.Step, error) {
+func NextStep(ctx context.Context, p *Issue) (flow.Step, error) {
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))
 	if quiet := flow.Next(thread.IssueFacts(p.Thread, p.pulls, nil, thread.Everybody)); s.Act == flow.LookUp && quiet.Act == flow.Nothing {
@@ -184,7 +184,7 @@ func askStarters(ctx context.Context, p *Issue, candidates []model.Comment) erro
 func outdated(p *Issue, step flow.Step) (now flow.Step, is bool) {
 	others := slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { return c.Kind == model.KindIssue && c.ID == p.ClaimID })
 	f := thread.IssueFacts(p.Thread, p.pulls, p.queue, p.may)
-	f.State = p.Codec.Fold(others, p.Scope())
+	f.State = p.Codec.Fold(others, thread.Scope(p.Thread))
 	now = flow.Next(f)
 	id := func(s flow.Step) int64 {
 		if s.From == nil {
@@ -206,12 +206,12 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 		if err := thread.AgentReady(p.Thread); err != nil {
 			return thread.TellLack(ctx, p.Thread, err)
 		}
-		if why, opens, err := thread.Overspent(ctx, p.Thread, !p.ExpectsHandoff()); err != nil {
+		if why, opens, err := thread.Overspent(ctx, p.Thread, !attempt.ExpectsHandoff(p.Attempt)); err != nil {
 			return err
 		} else if why != "" {
 			return overBudget(ctx, p, why, opens)
 		}
-		if err := p.Overtime(); err != nil {
+		if err := work.Overtime(p.Work); err != nil {
 			return err
 		}
 	}
@@ -228,21 +228,21 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 }
 
 // spent says that all attempts were made, of which the last one died without a word.
-func (p *Issue) spent() bool { return p.Marker.Attempt > turn.MaxAttempts }
+func spent(p *Issue) bool { return p.Marker.Attempt > turn.MaxAttempts }
 
 // try claims the next attempt and brings it to its end.
 func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
 	if err := prepare(ctx, p, step); err != nil {
 		return false, err
 	}
-	if !p.spent() && p.Marker.NeedsAgent() && !p.Phase.RunsAgent() {
+	if !spent(p) && p.Marker.NeedsAgent() && !p.Phase.RunsAgent() {
 		err := attempt.Fits(p.Attempt, p.About()+" waits", func() (handoff.Expected, error) { return expected(ctx, p) })
 		if err != nil {
 			return false, err
 		}
 	}
 	if err := carry(ctx, p, step, dead); err != nil {
-		p.Release(ctx, err)
+		attempt.Release(ctx, p.Attempt, err)
 		return lookAgain(ctx, p, err)
 	}
 	p.Report.Result, p.Report.Reason = model.ResultDone, ""
@@ -261,7 +261,7 @@ func undertake(p *Issue, step flow.Step) {
 		w.marker = last
 		w.marker.Waiting = ""
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
-		p.Marker = p.Sign(last.TurnMarker)
+		p.Marker = attempt.Sign(p.Attempt, last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
 		if last.Waits() { // the stop stays, and tells what the work cost
 			p.Marker.CostUSD = 0
@@ -274,14 +274,14 @@ func undertake(p *Issue, step flow.Step) {
 	p.Feedback = now
 	events := turn.Keys(w.number, now)
 	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
-	spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow())
+	spent, _, _ := thread.Budget(p.Thread).Spend(p.State.Spent, p.ServerNow())
 	mark := turn.Since(p.Snap, later)
-	p.Marker = p.Sign(model.TurnMarker{
+	p.Marker = attempt.Sign(p.Attempt, model.TurnMarker{
 		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
 		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
 	if last.Unsaid != nil && last.Key == key {
-		p.Marker = p.Sign(last.TurnMarker)
+		p.Marker = attempt.Sign(p.Attempt, last.TurnMarker)
 		return
 	}
 	p.Marker.Tries = turn.Past(nil, replacedFlows(p))
@@ -329,13 +329,13 @@ func round(st model.State) int64 {
 
 // carry claims the attempt at hand and brings it to its receipt.
 func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) error {
-	if err := p.Claim(ctx); err != nil {
+	if err := attempt.Claim(ctx, p.Attempt); err != nil {
 		return err
 	}
 	if now, is := outdated(p, step); is && now.Act == flow.Nothing {
-		return p.Withdraw(ctx, model.ResultNothing, "%s", now.Why)
+		return attempt.Withdraw(ctx, p.Attempt, model.ResultNothing, "%s", now.Why)
 	} else if is {
-		return p.Withdraw(ctx, model.ResultRetry, "issue %d changed while this run claimed it: %s", p.Event.Number, now.Why)
+		return attempt.Withdraw(ctx, p.Attempt, model.ResultRetry, "issue %d changed while this run claimed it: %s", p.Event.Number, now.Why)
 	}
 	if p.Marker.Phase == model.PhaseStarted {
 		if err := place(ctx, p); err != nil {
@@ -345,11 +345,11 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 			return err
 		}
 	}
-	p.Inherit(dead)
+	work.Inherit(p.Work, dead)
 	if err := attempt.Clear(ctx, p.Attempt, replacedFlows(p)); err != nil {
 		return err
 	}
-	if p.spent() {
+	if spent(p) {
 		p.Marker.Attempt = turn.MaxAttempts
 		cause := "its run ended without a result; see the run's log"
 		if n := len(p.Marker.Tries); n > 0 {
@@ -357,7 +357,7 @@ func carry(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mo
 		}
 		return wait(ctx, p, model.ReasonAttempts, fmt.Sprintf("%d attempts failed; the last one: %s", turn.MaxAttempts, cause))
 	}
-	return p.Finish(ctx)
+	return attempt.Finish(ctx, p.Attempt)
 }
 
 // lookAgain ends an attempt that waits for a person, unless somebody has said something while its agent was at work: the

@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/github"
@@ -72,7 +73,7 @@ func (p *Issue) Deleted(ctx context.Context) error {
 func disowned(ctx context.Context, p *Issue) error {
 	where := ""
 	if p.Checkout != nil && p.Marker.Planned != "" {
-		if k := p.KeepAside(context.WithoutCancel(ctx), p.Marker.Planned); k.Branch != "" {
+		if k := work.KeepAside(context.WithoutCancel(ctx), p.Work, p.Marker.Planned); k.Branch != "" {
 			where = "; its work is kept on " + k.Named()
 		}
 	}
@@ -105,7 +106,7 @@ func stillWanted(ctx context.Context, p *Issue) error {
 		return issueClosed(ctx, p)
 	case s.Act == flow.Nothing:
 		p.Marker.Reason = s.Why
-		if err := p.GiveUpClaim(ctx, "The work is recorded. Once the label is removed, the next event continues from here."); err != nil {
+		if err := attempt.GiveUpClaim(ctx, p.Attempt, "The work is recorded. Once the label is removed, the next event continues from here."); err != nil {
 			return err
 		}
 		return thread.End(model.ResultNothing, "%s", s.Why)
@@ -117,7 +118,7 @@ func stillWanted(ctx context.Context, p *Issue) error {
 // opened that nobody wants.
 func issueClosed(ctx context.Context, p *Issue) error {
 	p.Tip = p.Snap.Branch.SHA
-	if here, err := p.Unstage(ctx); err != nil || !here {
+	if here, err := attempt.Unstage(ctx, p.Attempt); err != nil || !here {
 		return err
 	}
 	p.Kept = keepOnBranch(ctx, p, p.Marker.Planned)
@@ -147,7 +148,7 @@ func anotherName(ctx context.Context, p *Issue, why *git.ErrRejected) error {
 
 // nameless has finished work wait for a branch that can be created.
 func nameless(ctx context.Context, p *Issue, why string) error {
-	p.Kept = p.KeepApart(ctx, p.Marker.Planned)
+	p.Kept = work.KeepApart(ctx, p.Work, p.Marker.Planned)
 	return wait(ctx, p, model.ReasonBranch, why)
 }
 
@@ -164,12 +165,12 @@ func another(ctx context.Context, p *Issue, why string) error {
 	o := *p.Marker.Outbox
 	o.Notes = append(slices.Clone(o.Notes), why)
 	p.Marker.Outbox = &o
-	return p.Edit(ctx, p.Words.Planned(p.Marker))
+	return attempt.Edit(ctx, p.Attempt, p.Words.Planned(p.Marker))
 }
 
 // Rewritten is for commits whose base the branch has lost.
 func (p *Issue) Rewritten(ctx context.Context, _ string) error {
-	if here, err := p.Unstage(ctx); err != nil || !here {
+	if here, err := attempt.Unstage(ctx, p.Attempt); err != nil || !here {
 		return err
 	}
 	return conflicts(ctx, p)
@@ -214,7 +215,7 @@ func takeUp(ctx context.Context, p *Issue, more []model.Comment) error {
 	mark := turn.Since(p.Snap, later)
 	m.Since, m.Seen = mark.At, mark.ID
 	p.Feedback, p.Commits = now, nil
-	return p.Edit(ctx, p.Words.Claim())
+	return attempt.Edit(ctx, p.Attempt, p.Words.Claim())
 }
 
 // openPull finds the pull request of the branch, or opens it, and says so on both sides.
@@ -240,14 +241,14 @@ func openPull(ctx context.Context, p *Issue) error {
 	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
 	p.Marker.Tokens = []string{attempt.TurnToken(p.Marker.Key), pullToken(p.Marker.Key)}
 	w.marker.Pull, w.marker.Waiting = pull.Number, ""
-	text := flow.ReceiptText(*p.Snap.Issue(), p.markerOf(p.Marker), pull, o) + turn.Earlier(p.Snap.Issue().URL, turn.WorthTelling(planned.Tries))
+	text := flow.ReceiptText(*p.Snap.Issue(), markerOf(p, p.Marker), pull, o) + turn.Earlier(p.Snap.Issue().URL, turn.WorthTelling(planned.Tries))
 	p.Marker.Tries = nil // the text tells
-	if err := p.Edit(ctx, text); err != nil {
+	if err := attempt.Edit(ctx, p.Attempt, text); err != nil {
 		p.Marker = planned
 		return err
 	}
 	p.Report.HeadSHA = p.Marker.Head
-	p.Unsave(ctx)
+	work.Unsave(ctx, p.Work)
 	return nil
 }
 
@@ -294,7 +295,7 @@ func told(err error) string {
 
 // introduce posts the first comment of the pull request, whose marker makes it tracked.
 func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) (*thread.Thread, error) {
-	other := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number}, thread.NewMemory(p.Memory.Rights))
+	other := thread.Another(p.Thread, model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: ref.Number}, thread.NewMemory(p.Memory.Rights))
 	other.Settings, other.Policy = p.Settings, p.Policy
 	if made {
 		other.Snap, other.ReadAt = p.Snap, p.ReadAt

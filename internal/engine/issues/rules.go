@@ -29,7 +29,7 @@ func (p *Issue) BranchOff(ctx context.Context) error {
 	head, err := checkout.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
 		if now := p.Snap.DefaultBranch; w.marker.Base != now {
-			p.Note(fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
+			work.Note(p.Work, fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
 			w.marker.Base = now
 			return p.BranchOff(ctx)
 		}
@@ -40,7 +40,7 @@ func (p *Issue) BranchOff(ctx context.Context) error {
 	}
 	if p.Marker.Phase == model.PhaseStarted {
 		if w.marker.Tip != "" {
-			p.Note(fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.Tip), w.marker.Base))
+			work.Note(p.Work, fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.Tip), w.marker.Base))
 			w.marker.Tip = ""
 		}
 		p.Marker.Start = head
@@ -65,7 +65,7 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 	if found != nil || err != nil {
 		return found, err
 	}
-	return nil, p.Blocked(model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
+	return nil, work.Blocked(p.Work, model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }
 
 // saidBefore are the words of people who are heard that were taken up before.
@@ -78,7 +78,7 @@ func saidBefore(p *Issue) []model.Comment {
 // Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
 // publish.
 func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *history.Published, error) {
-	head, err := p.GuardLocal(ctx)
+	head, err := work.GuardLocal(ctx, p.Work)
 	if err != nil {
 		return "", nil, err
 	}
@@ -90,32 +90,32 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	there := p.Tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
-	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != p.Base()); errors.As(err, &wrong) {
+	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != work.Base(p.Work)); errors.As(err, &wrong) {
 		if wrong.Reason == model.ReasonOutcome {
 			return "", nil, &work.Repair{Name: "answer", Log: wrong.Error(), Reason: wrong.Reason}
 		}
-		return "", nil, p.Blocked(wrong.Reason, cmp.Or(strings.TrimSpace(out.PRSummary), wrong.Error()))
+		return "", nil, work.Blocked(p.Work, wrong.Reason, cmp.Or(strings.TrimSpace(out.PRSummary), wrong.Error()))
 	}
 	switch {
 	case document:
-		head, err = writeDocument(ctx, p, out, dirty || head != p.Base())
+		head, err = writeDocument(ctx, p, out, dirty || head != work.Base(p.Work))
 	case dirty && out.CommitMessage != "":
 		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
 		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
 			err = work.Failing(err)
 		}
-	case !there && head == p.Base():
+	case !there && head == work.Base(p.Work):
 		err = &work.Repair{Name: "answer", Log: "commit_message: empty, so the changes are not ready to be pushed", Reason: model.ReasonOutcome}
 	}
 	if err == nil {
-		head, err = p.OwnHere(ctx, p.Base(), head)
+		head, err = work.OwnHere(ctx, p.Work, work.Base(p.Work), head)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	found, listed, err := p.Inspect(ctx, p.Base(), head)
+	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
 	if err == nil && found.Reason != "" {
-		err = p.Blocked(found.Reason, found.Detail)
+		err = work.Blocked(p.Work, found.Reason, found.Detail)
 	}
 	return head, listed, err
 }
@@ -131,11 +131,11 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 	w := &p.progress.marker
 	if more {
 		where := ""
-		if k := p.SetAside(ctx); k.Branch != "" {
+		if k := work.SetAside(ctx, p.Work); k.Branch != "" {
 			where = ", but kept on " + k.Named()
 		}
-		p.Note("the agent changed files other than its " + names[w.Flow].what + "; they are not part of the pull request" + where)
-		if err := checkout.Reset(ctx, p.Checkout, p.Base()); err != nil {
+		work.Note(p.Work, "the agent changed files other than its "+names[w.Flow].what+"; they are not part of the pull request"+where)
+		if err := checkout.Reset(ctx, p.Checkout, work.Base(p.Work)); err != nil {
 			return "", err
 		}
 	}
@@ -156,11 +156,11 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 		err = root.WriteFile(w.Doc, text, 0o644)
 	}
 	if err != nil {
-		return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
+		return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
 	}
-	head, made, err := checkout.Commit(ctx, p.Checkout, p.Base(), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
+	head, made, err := checkout.Commit(ctx, p.Checkout, work.Base(p.Work), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.Tip == "" {
-		err = p.Blocked(model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
+		err = work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
 	}
 	return head, err
 }
@@ -202,13 +202,13 @@ const maxSummary = 20_000
 func unused(ctx context.Context, p *Issue) (string, error) {
 	for nth := 1; nth <= maxNames; nth++ {
 		name := flow.DocPath(docDir(p), p.Event.Number, p.Snap.Issue().Title, nth)
-		if _, err := history.Blob(ctx, p.Checkout, p.Base(), name); errors.Is(err, fs.ErrNotExist) {
+		if _, err := history.Blob(ctx, p.Checkout, work.Base(p.Work), name); errors.Is(err, fs.ErrNotExist) {
 			return name, nil
 		} else if err != nil {
 			return "", err
 		}
 	}
-	return "", p.Blocked(model.ReasonOutcome, fmt.Sprintf("%d names for the %s are taken in %s", maxNames, names[p.progress.marker.Flow].what, docDir(p)))
+	return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%d names for the %s are taken in %s", maxNames, names[p.progress.marker.Flow].what, docDir(p)))
 }
 
 // changedPaths are the paths in which the branch differs from where it left its base.
@@ -248,7 +248,7 @@ func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*mod
 	w := p.progress.marker
 	extra := flow.Extra{Notes: p.Notes, Design: w.Design}
 	if w.Flow == model.FlowImplementation {
-		text, err := history.Blob(ctx, p.Checkout, p.Base(), w.Doc)
+		text, err := history.Blob(ctx, p.Checkout, work.Base(p.Work), w.Doc)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}

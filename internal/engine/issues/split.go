@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
@@ -24,7 +26,7 @@ import (
 // still waits. What came later is for a later attempt.
 func batchOf(p *Issue) (now, later []model.Comment) {
 	r := p.Memory.Received
-	if !p.Offered() || r.Err != nil || r.Flow == "" || r.Number != p.Event.Number {
+	if !attempt.Offered(p.Attempt) || r.Err != nil || r.Flow == "" || r.Number != p.Event.Number {
 		return turn.Batch(p.queue, p.Policy)
 	}
 	for _, c := range p.queue {
@@ -75,7 +77,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 		return err
 	}
 	if lineage.Decide(relation) != lineage.Pass {
-		return p.Withdraw(ctx, model.ResultRetry, "the agent started at %s, which branch %s no longer has; the agent phase of the next event starts again", markdown.Short(start), name)
+		return attempt.Withdraw(ctx, p.Attempt, model.ResultRetry, "the agent started at %s, which branch %s no longer has; the agent phase of the next event starts again", markdown.Short(start), name)
 	}
 	p.Marker.Start = start // what was pushed there since is for the landing to meet
 	return nil
@@ -88,13 +90,13 @@ func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	ready := p.Tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
 	var wrong *flow.Invalid
 	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
-		return p.Blocked(wrong.Reason, wrong.Error())
+		return work.Blocked(p.Work, wrong.Reason, wrong.Error())
 	}
 	switch w.Flow {
 	case model.FlowDesign, model.FlowRoadmap:
 		wrong, err := undesigned(ctx, p, h)
 		if err == nil && wrong != "" {
-			err = p.Blocked(model.ReasonOutcome, "the agent's job handed over something other than a "+strings.ReplaceAll(string(w.Flow), "_", " ")+": "+wrong)
+			err = work.Blocked(p.Work, model.ReasonOutcome, "the agent's job handed over something other than a "+strings.ReplaceAll(string(w.Flow), "_", " ")+": "+wrong)
 		}
 		return err
 	case model.FlowImplementation: // where the agent found it
@@ -104,7 +106,7 @@ func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	}
 	said, err := p.Untested(ctx, h.Head)
 	if err == nil && said != "" {
-		err = p.Blocked(model.ReasonNoTest, said)
+		err = work.Blocked(p.Work, model.ReasonNoTest, said)
 	}
 	return err
 }
@@ -170,7 +172,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 	w := p.progress
 	beginAgain(p, p.Tip)
 	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: p.Tip}
-	if err := p.GiveUpClaim(ctx, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
+	if err := attempt.GiveUpClaim(ctx, p.Attempt, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
 	return thread.EndWithoutAgent(p.World, "%s on %s wait", markdown.Count(len(more), "comment"), p.About())
@@ -186,9 +188,9 @@ func beginAgain(p *Issue, tip string) {
 // untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the
 // agent does, and nowhere else.
 func untried(ctx context.Context, p *Issue, head string) error {
-	p.Kept = p.KeepAside(ctx, p.Marker.Planned)
+	p.Kept = work.KeepAside(ctx, p.Work, p.Marker.Planned)
 	beginAgain(p, head)
-	if err := p.GiveUpClaim(ctx, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
+	if err := attempt.GiveUpClaim(ctx, p.Attempt, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
 	return thread.EndWithoutAgent(p.World, "branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())

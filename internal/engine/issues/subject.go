@@ -16,20 +16,20 @@ import (
 func words(p *Issue) attempt.Words {
 	earlier := func() string { return turn.Earlier(p.Snap.Issue().URL, p.Marker.Tries) }
 	return attempt.Words{
-		Kind: journal.KindIssue, Marker: func(m model.TurnMarker) any { return packed(p.markerOf(m)) },
+		Kind: journal.KindIssue, Marker: func(m model.TurnMarker) any { return packed(markerOf(p, m)) },
 		Claim: func() string {
-			return flow.ClaimText(*p.Snap.Issue(), p.markerOf(p.Marker), p.Feedback, p.Saves()) + earlier()
+			return flow.ClaimText(*p.Snap.Issue(), markerOf(p, p.Marker), p.Feedback, work.Saves(p.Work)) + earlier()
 		},
-		Planned: func(m model.TurnMarker) string { return flow.PlannedText(*p.Snap.Issue(), p.markerOf(m)) },
+		Planned: func(m model.TurnMarker) string { return flow.PlannedText(*p.Snap.Issue(), markerOf(p, m)) },
 		Failed: func(next string) string {
-			return flow.FailedText(*p.Snap.Issue(), p.markerOf(p.Marker), next, p.Kept) + earlier()
+			return flow.FailedText(*p.Snap.Issue(), markerOf(p, p.Marker), next, p.Kept) + earlier()
 		},
 		Again: func(m model.TurnMarker) string { return flow.Again(m.Attempt, turn.MaxAttempts) }, Later: flow.Later,
 	}
 }
 
 // markerOf is the marker of an attempt on an issue, as that of its turn stands.
-func (p *Issue) markerOf(m model.TurnMarker) model.IssueMarker {
+func markerOf(p *Issue, m model.TurnMarker) model.IssueMarker {
 	whole := *p.Issue
 	whole.TurnMarker, whole.Status = m, m.Phase
 	whole.LastCheckpoint = cmp.Or(m.Kept.SHA, whole.Tip)
@@ -46,11 +46,11 @@ func packed(m model.IssueMarker) model.IssueMarker {
 func (p *Issue) keep(ctx context.Context, h work.Held) model.Kept {
 	switch {
 	case h.Head != "" && (p.Issue.Flow.Document() || h.Aside):
-		return p.KeepApart(ctx, h.Head)
+		return work.KeepApart(ctx, p.Work, h.Head)
 	case h.Head != "":
 		return keepOnBranch(ctx, p, h.Head)
 	case p.Tip != "": // nothing new, but what earlier attempts did
-		return model.Kept{Branch: p.Issue.Branch, SHA: p.Tip, Base: p.Base()}
+		return model.Kept{Branch: p.Issue.Branch, SHA: p.Tip, Base: work.Base(p.Work)}
 	}
 	return model.Kept{}
 }

@@ -43,7 +43,7 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 		w.marker.Tip = p.Kept.SHA
 	}
 	p.Marker.Kept = p.Kept
-	m := p.markerOf(p.Marker)
+	m := markerOf(p, p.Marker)
 	if m.Status, m.Waiting = model.PhaseWaiting, reason; stranded {
 		m.Status = model.PhaseFailed
 	}
@@ -73,7 +73,7 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 		return ended
 	}
 	if p.Marker.NeedsAgent() {
-		p.Unsaid(model.BlockMarker{Reason: reason}, detail)
+		attempt.Unsaid(p.Attempt, model.BlockMarker{Reason: reason}, detail)
 	}
 	if p.Kept.Bundle != "" { // no comment says it
 		err = fmt.Errorf("%w; the work is in the git bundle %s", err, p.Kept.Bundle)
@@ -145,7 +145,7 @@ const lastLine = 2 * time.Second
 func (p *Issue) Cancelled(ctx context.Context, _ error) error {
 	whole := context.WithoutCancel(ctx)
 	saving, saved := clock.WithTimeout(whole, p.Clock, work.LastWords)
-	p.Kept = p.KeepAll(saving)
+	p.Kept = work.KeepAll(saving, p.Work)
 	saved()
 	ctx, done := clock.WithTimeout(whole, p.Clock, lastLine) // whatever became of the work is said
 	defer done()
@@ -168,11 +168,11 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 		}
 	}
 	for _, name := range names {
-		w.lost = p.Push(ctx, name, p.Tip, head, p.Droppable()...)
-		if p.Arrived(ctx, w.lost, "refs/heads/"+name, head) {
+		w.lost = work.Push(ctx, p.Work, name, p.Tip, head, work.Droppable(p.Work)...)
+		if work.Arrived(ctx, p.Work, w.lost, "refs/heads/"+name, head) {
 			w.lost, p.Tip, w.marker.Branch, w.marker.Tip = nil, head, name, head
-			p.Checkpointed(name, head)
-			return model.Kept{Branch: name, SHA: head, Base: p.Base()}
+			work.Checkpointed(p.Work, name, head)
+			return model.Kept{Branch: name, SHA: head, Base: work.Base(p.Work)}
 		}
 		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", w.lost)
 		if !work.Displaced(w.lost) {
@@ -180,10 +180,10 @@ func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
 		}
 	}
 	if unreachable := (*git.Error)(nil); errors.As(w.lost, &unreachable) && unreachable.Failure == git.Unreachable {
-		p.Spare()
-		return p.Strand(ctx, head)
+		work.Spare(p.Work)
+		return work.Strand(ctx, p.Work, head)
 	}
-	return p.KeepApart(ctx, head)
+	return work.KeepApart(ctx, p.Work, head)
 }
 
 // oneMore is what today's agents have done with one more turn; false where the budget has no room for it.
@@ -192,6 +192,6 @@ func oneMore(p *Issue) (model.Spent, bool) {
 	if p.Marker.Spent != nil {
 		before = *p.Marker.Spent
 	}
-	after, why, _ := p.Budget().Spend(before, p.ServerNow())
+	after, why, _ := thread.Budget(p.Thread).Spend(before, p.ServerNow())
 	return after, why == ""
 }

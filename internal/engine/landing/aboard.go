@@ -18,8 +18,8 @@ type aboard struct {
 	one *member
 }
 
-// aboard is the request to merge the pull request, where it is open and of no group, or the try beside it; nil: there is none.
-func (p *Request) aboard() *aboard {
+// aboardOf is the request to merge the pull request, where it is open and of no group, or the try beside it; nil: there is none.
+func aboardOf(p *Request) *aboard {
 	all := p.State.Requests()
 	if len(all) == 0 || all[0].Marker.Leader != "" {
 		return nil
@@ -29,11 +29,11 @@ func (p *Request) aboard() *aboard {
 
 // ready evaluates all conditions of the request.
 func (a *aboard) ready(ctx context.Context) (merge.Verdict, error) {
-	v, err := a.g.Request.Ready(ctx, a.g.marker)
+	v, err := Ready(ctx, a.g.Request, a.g.marker)
 	if err != nil {
 		return merge.Verdict{}, err
 	}
-	a.one = a.g.self(v.Way)
+	a.one = self(a.g, v.Way)
 	return v, nil
 }
 
@@ -85,13 +85,13 @@ func (a *aboard) byGitHub() bool { return a.one != nil && model.ByGitHub(a.one.w
 func (a *aboard) announce(ctx context.Context) error {
 	g, m := a.g, a.one
 	g.members = []*member{m}
-	g.sign(&g.marker)
+	sign(g.Request, &g.marker)
 	k := &g.marker
 	k.State, k.Strategy, k.Reason, k.Detail, k.Cause, k.Car = model.MergeRunning, m.way.Strategy, "", "", "", true
 	if err := g.record(ctx); err != nil {
 		return err
 	}
-	return g.lookAgain(ctx, g.marker.Claim) // whoever took it back meanwhile has said so in a comment of its own
+	return lookAgain(ctx, g, g.marker.Claim) // whoever took it back meanwhile has said so in a comment of its own
 }
 
 // finish says that the request has landed, and tidies up behind it.

@@ -26,11 +26,11 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 	if err := thread.ReadMergeFacts(ctx, g.Thread); err != nil {
 		return false, err
 	}
-	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, *g.MergeFacts, g.marker)
+	way, err := merge.ChooseFor(policy(g.Request), g.Snap.Pull, *g.MergeFacts, g.marker)
 	if err != nil { // it has landed, whatever the settings say by now
 		way = merge.Way{Strategy: g.marker.Strategy}
 	}
-	m, k := g.self(way), g.marker
+	m, k := self(g, way), g.marker
 	m.is.BaseSHA, m.is.Tip, m.is.Tree, m.is.Strategy = k.BaseSHA, k.Tip, k.Tree, k.Strategy
 	if err := m.landedSince(ctx, k); err != nil || m.is.Landed == "" {
 		return false, err
@@ -43,7 +43,7 @@ func landedBefore(ctx context.Context, g *merger) (bool, error) {
 }
 
 // mergedByHand notes that somebody else has merged the pull request, as this commit. It is not the tip that was to land.
-func (m *member) mergedByHand(commit string) {
+func mergedByHand(m *member, commit string) {
 	m.foreign, m.way, m.is.BaseSHA, m.is.Landed = true, merge.Way{}, "", commit
 }
 
@@ -79,7 +79,7 @@ func settleAll(ctx context.Context, g *merger) error {
 		tidy(ctx, g, m)
 	}
 	for _, m := range g.members {
-		if !g.isSelf(m) {
+		if !isSelf(g, m) {
 			if err := tellMember(ctx, g, m); err != nil {
 				return err
 			}
@@ -99,13 +99,13 @@ func landingText(g *merger, m *member) merge.Landing {
 		return !c.Kind.Happened() && len(m.Policy.AllowedUsers) == 0 && !asked && !turn.Insider(c)
 	})
 	return merge.Landing{
-		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Foreign: m.foreign, Notes: slices.Concat(m.steered(), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
+		Fields: fields, Unanswered: len(unanswered), Commits: m.made.Commits, More: m.made.Count - len(m.made.Commits), Tests: m.tests, Car: m.car, Foreign: m.foreign, Notes: slices.Concat(steered(m), m.told(), m.notes), Seconds: int(g.Now().Sub(g.began).Round(time.Second).Seconds()), Closed: m.closed, Waits: !m.badge.IsZero(),
 	}
 }
 
 // steered is what people are told of the files that decide over the repository. Where an earlier run built what landed, it
 // is told by what GitHub lists.
-func (m *member) steered() []string {
+func steered(m *member) []string {
 	if m.made.Tree != "" && m.div.BaseSHA != "" {
 		return m.steers
 	}
@@ -113,7 +113,7 @@ func (m *member) steered() []string {
 }
 
 // plan lists the commits of a member, with its tests and notes.
-func (m *member) plan() merge.Plan {
+func plan(m *member) merge.Plan {
 	made := m.made
 	return merge.Plan{Commits: made.Commits, More: made.Count - len(made.Commits), BaseSHA: m.is.BaseSHA, Tip: made.Tip, Tests: m.tests, Notes: slices.Concat(m.steers, m.told(), m.notes)}
 }

@@ -36,7 +36,7 @@ func askByItself(ctx context.Context, p *Request) error {
 		}
 		m.Label, m.At = p.Settings.Merge.AutoLabel, a.At
 	}
-	v, err := p.Ready(ctx, m)
+	v, err := Ready(ctx, p, m)
 	if err != nil || byApproval && !v.Go {
 		return err
 	}
@@ -54,7 +54,7 @@ func askByItself(ctx context.Context, p *Request) error {
 	}
 	text := merge.RefuseText(pull, v)
 	if v.Go || v.Wait {
-		m, text = p.Opening(m, v)
+		m, text = Opening(p, m, v)
 	} else {
 		m.State, m.Reason, m.Detail = model.MergeFailed, v.Code, thread.Clip(v.Reason)
 	}

@@ -78,7 +78,7 @@ func settleBadge(ctx context.Context, p *Request, said model.Posted[model.MergeM
 		if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 			return err
 		}
-		m = g.self(merge.Way{Strategy: k.Strategy})
+		m = self(g, merge.Way{Strategy: k.Strategy})
 		tidy(ctx, g, m)
 	}
 	g.marker.Badge = time.Time{}

@@ -163,7 +163,7 @@ func (m *member) what() merging.Request {
 // to the next run, which has more of it.
 func (g *merger) test(ctx context.Context, m *member) error {
 	if !m.Settings.Merge.Tests.None {
-		if err := m.Outside(ctx, "the tests of what would land on "+m.is.Base+" come next"); err != nil {
+		if err := thread.Outside(ctx, m.Thread, "the tests of what would land on "+m.is.Base+" come next"); err != nil {
 			return err
 		}
 	}
@@ -174,7 +174,7 @@ func (g *merger) test(ctx context.Context, m *member) error {
 
 // testInTime is testTip within the time that is left of the run.
 func testInTime(ctx context.Context, t *thread.Thread, branch, base, tip string) (merge.TestRun, error) {
-	limited, done := clock.WithTimeoutCause(ctx, t.Clock, t.RunLeft(t.Settings), thread.ErrRunTime)
+	limited, done := clock.WithTimeoutCause(ctx, t.Clock, thread.RunLeft(t.World, t.Settings), thread.ErrRunTime)
 	defer done()
 	run, err := testTip(limited, t.World, t.Checkout, t.Settings, branch, base, tip, redact.Words(ctx, t))
 	if err != nil && !thread.Outlives(err) && ctx.Err() == nil && errors.Is(context.Cause(limited), thread.ErrRunTime) {
@@ -193,7 +193,7 @@ func testCar(ctx context.Context, t *thread.Thread, branch, base, tip string) er
 	if err := t.Open(ctx); err != nil {
 		return err
 	}
-	if err := t.Outside(ctx, "the tests of what would land on "+branch+" come next"); err != nil {
+	if err := thread.Outside(ctx, t, "the tests of what would land on "+branch+" come next"); err != nil {
 		return err
 	}
 	if err := history.FetchCommits(ctx, t.Checkout, base, tip); err != nil {

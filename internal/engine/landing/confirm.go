@@ -15,13 +15,13 @@ import (
 
 // confirm looks once more at all that may have changed while the tests ran, and at who says that it is at this merge.
 func (g *merger) confirm(ctx context.Context) error {
-	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+	if err := lookAgain(ctx, g, g.marker.Claim); err != nil {
 		return err
 	}
 	left := slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return m.is.Landed != "" })
 	for _, m := range left {
 		if err := refresh(ctx, g, m); err != nil {
-			return g.of(m, err)
+			return of(g, m, err)
 		}
 	}
 	if err := halted(ctx, g); err != nil {
@@ -33,10 +33,10 @@ func (g *merger) confirm(ctx context.Context) error {
 			return err
 		}
 		if !v.Go {
-			return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
+			return of(g, m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: v.Wait})
 		}
 		if at := m.MergeFacts.BaseSHA; at != m.is.BaseSHA {
-			return g.of(m, failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, at)))
+			return of(g, m, failed(model.CodeBaseMoved, movedTo(m.is.Base, m.is.BaseSHA, at)))
 		}
 	}
 	return nil
@@ -45,14 +45,14 @@ func (g *merger) confirm(ctx context.Context) error {
 // refresh reads a member as it is now; the request itself was read just before. It must not land by other settings than those of
 // the commit that it lands on.
 func refresh(ctx context.Context, g *merger, m *member) error {
-	if !g.isSelf(m) {
+	if !isSelf(g, m) {
 		if err := m.Read(ctx); err != nil {
 			return err
 		}
 	}
 	m.MergeFacts = nil
 	was := m.Settings
-	if err := m.Configure(); err != nil || reflect.DeepEqual(was, m.Settings) {
+	if err := thread.Configure(m.Thread); err != nil || reflect.DeepEqual(was, m.Settings) {
 		return err
 	}
 	return &Failure{again: true, Failure: merge.Failure{Code: model.CodeBaseMoved, Detail: fmt.Sprintf("the settings on %s changed in the meantime", m.is.Base)}}

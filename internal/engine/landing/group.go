@@ -23,7 +23,7 @@ import (
 // gather finds the pull requests that land together with this one, which comes alone where there is no group. All of them
 // have to be ready.
 func gather(ctx context.Context, g *merger, way merge.Way) error {
-	own := g.self(way)
+	own := self(g, way)
 	list := g.marker.Members
 	if len(list) == 0 && own.mirror.Name == "" { // the text of a stranger brings nothing else along
 		var err error
@@ -116,7 +116,7 @@ func refused(g *merger, m *member) error {
 	default:
 		return nil
 	case "":
-		_, err := merge.ChooseFor(m.policy(), m.Snap.Pull, *m.MergeFacts, requestOf(g, m))
+		_, err := merge.ChooseFor(policy(m.Request), m.Snap.Pull, *m.MergeFacts, requestOf(g, m))
 		why := (*merge.Refusal)(nil)
 		if !errors.As(err, &why) {
 			return err
@@ -125,7 +125,7 @@ func refused(g *merger, m *member) error {
 	case model.StrategyQueue:
 		s = &Failure{Failure: merge.QueueAlone()}
 	}
-	if !g.isSelf(m) {
+	if !isSelf(g, m) {
 		s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
 	}
 	return s
@@ -140,11 +140,11 @@ func held(ctx context.Context, g *merger, m *member) error {
 	if err != nil || !v.Wait {
 		return err
 	}
-	return g.of(m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: true})
+	return of(g, m, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}, waits: true})
 }
 
 // self is the pull request of the request itself.
-func (g *merger) self(way merge.Way) *member {
+func self(g *merger, way merge.Way) *member {
 	m := &member{Request: g.Request, at: onGitHub{}, command: g.marker.Command, own: true, way: way, title: g.marker.Title, head: g.Snap.Pull.HeadSHA, is: model.MergeMember{
 		Repo: g.Event.Repo.String(), Number: g.Event.Number, Head: g.marker.Head, Base: g.marker.Base, BaseSHA: g.marker.BaseSHA,
 	}}
@@ -215,7 +215,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 	refuse := func(code model.MergeCode, waits bool, why string) error {
 		return &Failure{waits: waits, Failure: merge.Failure{Code: code, Detail: fmt.Sprintf("%s#%d: %s", is.Repo, is.Number, why)}}
 	}
-	p := &Request{Thread: g.Another(model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number}, nil), grouped: true}
+	p := &Request{Thread: thread.Another(g.Thread, model.Event{Name: g.Event.Name, Repo: repo, Number: is.Number}, nil), grouped: true}
 	if err = thread.Extend(ctx, g.World, repo); err == nil {
 		err = thread.BeginPull(ctx, p.Thread)
 	}
@@ -232,7 +232,7 @@ func join(ctx context.Context, g *merger, is model.MergeMember) (*member, error)
 		return nil, nil
 	}
 	if is.Landed == "" {
-		if err := p.untilIdle(ctx); err != nil {
+		if err := untilIdle(ctx, p); err != nil {
 			return nil, err
 		}
 	}
@@ -274,7 +274,7 @@ func (m *member) landedSince(ctx context.Context, k model.MergeMarker) error {
 	if m.is.Landed != "" {
 		m.way = by
 		if m.is.Landed != m.is.Tip {
-			m.mergedByHand(m.is.Landed)
+			mergedByHand(m, m.is.Landed)
 		}
 		return nil
 	}
@@ -287,9 +287,9 @@ func (m *member) landedSince(ctx context.Context, k model.MergeMarker) error {
 		if merged && facts.HeadSHA == m.is.Head && facts.MergeCommit != "" {
 			m.way, m.is.Tip, m.is.Landed = by, facts.MergeCommit, facts.MergeCommit
 			if by.Strategy == model.StrategyQueue {
-				return m.fromQueue(ctx, k.Queue)
+				return fromQueue(ctx, m, k.Queue)
 			}
-			return m.compare(ctx)
+			return compare(ctx, m)
 		}
 	}
 	for _, tip := range tips {
@@ -304,7 +304,7 @@ func (m *member) landedSince(ctx context.Context, k model.MergeMarker) error {
 	}
 	if merged {
 		m.way = by
-		m.mergedByHand(cmp.Or(facts.MergeCommit, facts.BaseSHA))
+		mergedByHand(m, cmp.Or(facts.MergeCommit, facts.BaseSHA))
 	}
 	return nil
 }
@@ -312,7 +312,7 @@ func (m *member) landedSince(ctx context.Context, k model.MergeMarker) error {
 // requestOf is the request as it is for one member.
 func requestOf(g *merger, m *member) model.MergeMarker {
 	k := g.marker
-	if !g.isSelf(m) {
+	if !isSelf(g, m) {
 		k.Head, k.Base, k.BaseSHA, k.Tip, k.Was, k.Label = m.is.Head, m.is.Base, m.is.BaseSHA, m.is.Tip, nil, ""
 		if said := m.announced(g); said != nil {
 			k.Was = said.Marker.Tips()

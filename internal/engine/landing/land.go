@@ -71,12 +71,12 @@ func land(ctx context.Context, all []*member) error {
 }
 
 // movable says that the branch of the pull request can be moved to what was tested.
-func (m *member) movable() bool {
-	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && m.branch().Fixed == ""
+func movable(m *member) bool {
+	return !m.Snap.Pull.CrossRepo && m.Snap.Pull.HeadExists && branch(m).Fixed == ""
 }
 
 // headMove is the move of the branch to the tested tip.
-func (m *member) headMove() move {
+func headMove(m *member) move {
 	branch := m.Snap.Pull.HeadRef
 	as := model.Effect{Kind: "push", Target: branch, Token: journal.Token("head", m.command, m.is.Head)}
 	return move{Move: effect.Move{Update: transport.Update{Branch: branch, Start: m.head, SHA: m.made.Tip}, By: effect.Rewrite, As: as}, of: m}
@@ -117,12 +117,12 @@ func moveHead(ctx context.Context, one move) (stays string, err error) {
 	if m.own {
 		m.Report.HeadSHA = m.head
 	}
-	m.pushed(one.Branch, m.is.Head)
+	pushed(m, one.Branch, m.is.Head)
 	return "", nil
 }
 
 // pushed tells a push in a few lines; without GitHub the end of the merge tells all.
-func (m *member) pushed(branch, from string) {
+func pushed(m *member, branch, from string) {
 	if m.GitHub == nil {
 		return
 	}
@@ -142,7 +142,7 @@ func moveBase(ctx context.Context, one move) error {
 		if !now.Found {
 			m.lock = nil
 		}
-		m.pushed(one.Branch, one.Start)
+		pushed(m, one.Branch, one.Start)
 		return nil
 	case !git.Unsure(err) || now.At == one.Start:
 		return failureOf(err, m.way.Strategy)
@@ -165,7 +165,7 @@ func landingOf(m *member) model.Effect {
 }
 
 // strayed says why GitHub must not merge the head as it is, which is neither what was approved nor this tip; "": it may.
-func (m *member) strayed(tip string) string {
+func strayed(m *member, tip string) string {
 	if m.head == m.is.Head || m.head == tip {
 		return ""
 	}
@@ -175,7 +175,7 @@ func (m *member) strayed(tip string) string {
 // landByGitHub has GitHub merge the approved head. It makes the commit itself, so what it made is compared with what was
 // tested afterwards.
 func landByGitHub(ctx context.Context, m *member) error {
-	if why := m.strayed(m.is.Tip); why != "" {
+	if why := strayed(m, m.is.Tip); why != "" {
 		return &Failure{Failure: merge.Failure{Code: model.CodeHeadMoved, Detail: why}}
 	}
 	method := merge.MethodOf(*m.MergeFacts)
@@ -199,13 +199,13 @@ func landByGitHub(ctx context.Context, m *member) error {
 		return refusedByGitHub(err)
 	}
 	m.is.Tip = made.SHA
-	return m.compare(ctx)
+	return compare(ctx, m)
 }
 
 // compare holds what GitHub has made against what was tested.
-func (m *member) compare(ctx context.Context) error {
+func compare(ctx context.Context, m *member) error {
 	tested := m.is.Tree
-	if err := m.learn(ctx); err != nil {
+	if err := learn(ctx, m); err != nil {
 		return err
 	}
 	if tree := m.is.Tree; tree != tested {
@@ -216,7 +216,7 @@ func (m *member) compare(ctx context.Context) error {
 }
 
 // learn finds out what GitHub has put on the base: the tree, the commits, and what they stand on, which a revert has to know.
-func (m *member) learn(ctx context.Context) (err error) {
+func learn(ctx context.Context, m *member) (err error) {
 	sha := m.is.Tip
 	if err := m.Open(ctx); err != nil {
 		return err

@@ -201,12 +201,12 @@ func (l *localMerger) prepare(ctx context.Context, m *member) error {
 		return err
 	}
 	gone := func(holder string) (bool, error) { return l.order.Gone != nil && l.order.Gone(holder), nil }
-	lease := transport.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.g.Random()), Until: l.g.expiry()}
-	return m.awaitLock(ctx, lease, gone, l.order.Pause)
+	lease := transport.Lease{Holder: strings.TrimSpace(l.order.Holder + " " + l.g.Random()), Until: expiry(l.g.Request)}
+	return awaitLock(ctx, m, lease, gone, l.order.Pause)
 }
 
 func (l *localMerger) test(ctx context.Context, m *member) (err error) {
-	if err := m.Outside(ctx, "the tests come next"); err != nil {
+	if err := thread.Outside(ctx, m.Thread, "the tests come next"); err != nil {
 		return err
 	}
 	m.tests, err = testTip(ctx, m.World, m.Checkout, m.Settings, m.is.Base, m.is.BaseSHA, m.made.Tip, nil)
@@ -251,7 +251,7 @@ func (l *localMerger) plan(ctx context.Context) (err error) {
 	for _, one := range moves {
 		thread.Noted(m.Thread, one.As, effect.Planned)
 	}
-	plan := m.plan()
+	plan := plan(m)
 	l.say(merge.DryRunText(l.pull(), l.g.marker, merge.Verdict{Go: true, Way: m.way}, &plan))
 	return thread.End(model.ResultNothing, "dry run: %s can be merged into %s", l.order.Branch, l.order.Base)
 }

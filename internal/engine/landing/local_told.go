@@ -19,7 +19,7 @@ func (l *localMerger) told() model.Merging {
 	if made.Tip == "" {
 		return m
 	}
-	m.Notes = append(m.Notes, one.plan().Notes...)
+	m.Notes = append(m.Notes, plan(one).Notes...)
 	switch {
 	case one.tests.Argv != nil && l.passed:
 		m.Tests = testsTold(one.tests, model.TestsPassed)
@@ -59,7 +59,7 @@ func (l *localMerger) landed() {
 	rep.Result, rep.HeadSHA = model.ResultDone, tip
 	rep.Reason = fmt.Sprintf("%s is merged into %s, which is at %s", l.order.Branch, l.order.Base, markdown.Short(tip))
 	l.g.marker.Landed = tip
-	landed := m.plan()
+	landed := plan(m)
 	if written := l.g.Settings.Merge.DeleteBranch; written != nil && *written {
 		landed.Notes = append(landed.Notes, fmt.Sprintf("The branch %s stays: [merge] delete_branch is for pull requests", l.order.Branch))
 	}

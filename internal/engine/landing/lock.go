@@ -28,8 +28,8 @@ func (g *merger) lock(ctx context.Context) error {
 		if err := first[base].Open(ctx); err != nil {
 			return err
 		}
-		lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: g.expiry(), URL: g.Run.URL}
-		if err := first[base].awaitLock(ctx, lease, gone, g.GitHub.Pause); err != nil {
+		lease := transport.Lease{Holder: thread.Holder(g.Thread), Until: expiry(g.Request), URL: g.Run.URL}
+		if err := awaitLock(ctx, first[base], lease, gone, g.GitHub.Pause); err != nil {
 			return err
 		}
 	}
@@ -37,7 +37,7 @@ func (g *merger) lock(ctx context.Context) error {
 }
 
 // awaitLock waits at most lock_timeout for the lock of the base, and takes it from a run that is over.
-func (m *member) awaitLock(ctx context.Context, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
+func awaitLock(ctx context.Context, m *member, lease transport.Lease, gone func(holder string) (bool, error), wait func(context.Context, time.Duration) error) error {
 	if m.lock != nil {
 		return nil
 	}

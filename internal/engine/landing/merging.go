@@ -97,7 +97,7 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 	if g.marker.State == model.MergeRunning && len(g.marker.Members) > 0 { // what has landed of a group is not asked about again
 		return g.ended(ctx, g.run(ctx, wayBegun(g)))
 	}
-	if err := g.untilIdle(ctx); err != nil {
+	if err := untilIdle(ctx, g.Request); err != nil {
 		return nil, err
 	}
 	v, err := g.Evaluate(ctx, g.marker, "")
@@ -111,7 +111,7 @@ func advanceOnce(ctx context.Context, g *merger) (*thread.Stop, error) {
 	}
 	switch {
 	case v.Wait:
-		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, g.waiting(v), v))
+		return g.wait(ctx, v.Code, v.Reason, merge.WaitText(g.Snap.Pull, waiting(g, v), v))
 	case !v.Go:
 		return g.ended(ctx, &Failure{Failure: merge.Failure{Code: v.Code, Detail: v.Reason}})
 	case v.Way.Train:
@@ -137,7 +137,7 @@ func noTry() *Failure {
 // wayBegun is how a group lands that a run has begun to merge.
 func wayBegun(g *merger) merge.Way {
 	g.grouped = true
-	way, err := merge.ChooseFor(g.policy(), g.Snap.Pull, model.MergeFacts{}, g.marker)
+	way, err := merge.ChooseFor(policy(g.Request), g.Snap.Pull, model.MergeFacts{}, g.marker)
 	if err != nil {
 		return merge.Way{Strategy: g.marker.Strategy}
 	}
@@ -165,7 +165,7 @@ func board(ctx context.Context, g *merger, v merge.Verdict, err error) (*thread.
 }
 
 // waiting is the marker with what it waits for.
-func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
+func waiting(g *merger, v merge.Verdict) model.MergeMarker {
 	m := g.marker
 	m.Reason, m.Detail = v.Code, thread.Clip(v.Reason)
 	return m
@@ -173,7 +173,7 @@ func (g *merger) waiting(v merge.Verdict) model.MergeMarker {
 
 // untilIdle waits for a turn that is at work on the same pull request, as long as a lock is waited for. Whoever evaluates the request
 // sees who is at work.
-func (p *Request) untilIdle(ctx context.Context) error {
+func untilIdle(ctx context.Context, p *Request) error {
 	again := func(ctx context.Context, rest time.Duration) error {
 		if err := p.GitHub.Pause(ctx, rest); err != nil {
 			return err
@@ -214,20 +214,20 @@ func (g *merger) claim(ctx context.Context, way merge.Way) error {
 	if g.Claims[g.marker.Claim] {
 		return nil
 	}
-	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+	if err := lookAgain(ctx, g, g.marker.Claim); err != nil {
 		return err
 	}
-	g.sign(&g.marker)
+	sign(g.Request, &g.marker)
 	g.marker.State, g.marker.Strategy, g.marker.Reason, g.marker.Detail, g.marker.Cause = model.MergeRunning, way.Strategy, "", "", ""
 	if err := g.edit(ctx, merge.RunningText(g.Snap.Pull, g.marker, g.Settings.Merge.Attempts)); err != nil {
 		return err
 	}
-	return g.lookAgain(ctx, g.marker.Claim)
+	return lookAgain(ctx, g, g.marker.Claim)
 }
 
 // lookAgain reads the pull request again, and ends the run where the request is not what it was: over, taken back, replaced,
 // or claimed by another run than the one with this claim.
-func (g *merger) lookAgain(ctx context.Context, claim string) error {
+func lookAgain(ctx context.Context, g *merger, claim string) error {
 	if err := g.Read(ctx); err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ func landOnce(ctx context.Context, g *merger, s steps) error {
 	for _, part := range []func(context.Context, *member) error{s.prepare, s.test} {
 		for _, m := range left {
 			if err := part(ctx, m); err != nil {
-				return g.of(m, err)
+				return of(g, m, err)
 			}
 		}
 	}
@@ -340,7 +340,7 @@ func landOnce(ctx context.Context, g *merger, s steps) error {
 			return err
 		}
 		if err := land(ctx, []*member{m}); err != nil {
-			return g.of(m, err)
+			return of(g, m, err)
 		}
 		m.is.Landed = m.is.Tip
 		if len(g.members) == 1 {
@@ -363,22 +363,22 @@ func (g *merger) begin(ctx context.Context) error {
 }
 
 // of names the member that a failure is about, where there are several.
-func (g *merger) of(m *member, err error) error {
+func of(g *merger, m *member, err error) error {
 	s := (*Failure)(nil)
 	if len(g.members) > 1 && errors.As(err, &s) {
-		if !g.isSelf(m) && s.Pull == nil {
+		if !isSelf(g, m) && s.Pull == nil {
 			s.Pull, s.Repo = &m.Snap.Pull, m.is.Repo
 		}
 	}
 	return err
 }
 
-func (g *merger) isSelf(m *member) bool { return m.Request == g.Request }
+func isSelf(g *merger, m *member) bool { return m.Request == g.Request }
 
 // own is the member that the request stands on.
 func (g *merger) own() *member {
 	for _, m := range g.members {
-		if g.isSelf(m) {
+		if isSelf(g, m) {
 			return m
 		}
 	}

@@ -108,8 +108,8 @@ func (onGitHub) moves(ctx context.Context, all []*member) (list []move, err erro
 		if err != nil {
 			return nil, err
 		}
-		if lineage.Decide(relation) != lineage.Pass && m.movable() {
-			list = append(list, m.headMove())
+		if lineage.Decide(relation) != lineage.Pass && movable(m) {
+			list = append(list, headMove(m))
 		}
 	}
 	return append(list, baseMove(all)), nil

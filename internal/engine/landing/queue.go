@@ -171,7 +171,7 @@ func queueToken(what string, g *merger) string {
 }
 
 // fromQueue tells what the merge queue has put on the base.
-func (m *member) fromQueue(ctx context.Context, mark *model.QueueMark) error {
+func fromQueue(ctx context.Context, m *member, mark *model.QueueMark) error {
 	if err := readQueue(ctx, m.Request); err != nil {
 		return err
 	}
@@ -180,5 +180,5 @@ func (m *member) fromQueue(ctx context.Context, mark *model.QueueMark) error {
 		m.tests = merge.TestRun{Why: "GitHub does not report that its merge queue merged it, so somebody may have bypassed the queue"}
 	}
 	m.is.BaseSHA = m.MergeFacts.BaseRecorded
-	return m.learn(ctx)
+	return learn(ctx, m)
 }

@@ -55,7 +55,7 @@ func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, err
 		return &command.Found{Verdict: model.Rejected, Text: merge.NoTrainText(p.Snap.Pull)}, nil
 	}
 	p.asked = true
-	m, text := p.Opening(m, v)
+	m, text := Opening(p, m, v)
 	return &command.Found{Verdict: model.Applied, Text: text, Marker: &m}, nil
 }
 
@@ -75,7 +75,7 @@ func inTheWay(ctx context.Context, p *Request, m model.MergeMarker, earlier mode
 }
 
 // Opening is how a request begins that was evaluated: its marker, and what its comment says.
-func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
+func Opening(p *Request, m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
 	if said := p.State.Merge(); v.Way.Train && said != nil && said.Marker.Open() && said.Marker.Head == m.Head && said.Marker.Base == m.Base {
 		m.Title = said.Marker.Title // by which the train knows the head, whose car may be under test
@@ -92,22 +92,22 @@ func (p *Request) Opening(m model.MergeMarker, v merge.Verdict) (model.MergeMark
 		return m, merge.TrainText(p.Snap.Pull, m, merge.Place{Try: v.Try})
 	}
 	m.State = model.MergeRunning
-	p.sign(&m)
+	sign(p, &m)
 	return m, merge.RunningText(p.Snap.Pull, m, p.Settings.Merge.Attempts)
 }
 
 // sign claims a request for this process, as another attempt on the head and the base as they are now.
-func (p *Request) sign(m *model.MergeMarker) {
+func sign(p *Request, m *model.MergeMarker) {
 	m.BaseSHA, m.Car = p.MergeFacts.BaseSHA, false
 	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
-	record.Record{Thread: p.Thread, Marker: m, Term: p.term()}.Sign()
+	record.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
 }
 
 // expiry is until when a merge may take from now.
-func (p *Request) expiry() time.Time { return p.ServerNow().Add(p.term()).UTC().Truncate(time.Second) }
+func expiry(p *Request) time.Time { return p.ServerNow().Add(term(p)).UTC().Truncate(time.Second) }
 
 // term is how long a merge may take: the tests of every member, as often as they may have to be run.
-func (p *Request) term() time.Duration {
+func term(p *Request) time.Duration {
 	s := p.Settings.Merge
 	members := 1
 	for _, group := range s.Groups {
@@ -130,13 +130,13 @@ func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string)
 	if err := readDepends(ctx, p, m); err != nil {
 		return merge.Verdict{}, err
 	}
-	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: p.policy(), Request: m, SHA: sha, Begun: p.Claims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
+	c := merge.Case{Snapshot: p.Snap, State: p.State, Facts: *p.MergeFacts, Policy: policy(p), Request: m, SHA: sha, Begun: p.Claims[m.Claim], LetIn: letIn(p, m), Own: own(p), Starters: starters(p)}
 	var err error
 	if c.Busy, err = thread.LiveTurn(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
 	}
 	for _, t := range turn.Open(p.State) { // what a run has planned that died is published by the next one before anything else
-		if c.Busy == nil && t.Marker.Phase == model.PhasePlanned && !p.Answered(t.Marker) {
+		if c.Busy == nil && t.Marker.Phase == model.PhasePlanned && !thread.Answered(p.Thread, t.Marker) {
 			c.Busy = &t
 		}
 	}
@@ -201,7 +201,7 @@ func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error
 }
 
 // Ready is Evaluate where branches that do not tell are a reason to wait.
-func (p *Request) Ready(ctx context.Context, m model.MergeMarker) (merge.Verdict, error) {
+func Ready(ctx context.Context, p *Request, m model.MergeMarker) (merge.Verdict, error) {
 	v, err := p.Evaluate(ctx, m, "")
 	if s := (*Failure)(nil); errors.As(err, &s) {
 		return merge.Verdict{Wait: true, Code: s.Code, Reason: s.Detail}, nil
@@ -241,7 +241,7 @@ func letIn(p *Request, m model.MergeMarker) string {
 
 // policy is policyOf, but that a group has no train, and that pushes with the workflow's own token start no CI, which one would
 // wait for.
-func (p *Request) policy() merge.Policy {
+func policy(p *Request) merge.Policy {
 	policy := policyOf(p.Settings)
 	if p.grouped || policy.Verify == "" && p.Snap.Viewer.Login == thread.ActionsBot {
 		policy.Verify = config.VerifyLocal
@@ -285,7 +285,7 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 }
 
 // GatesInTrain are the Gates, and the place of the request in the merge train; nil: it is in none.
-func (p *Request) GatesInTrain(ctx context.Context) ([]model.Gate, *model.TrainStanding, error) {
+func GatesInTrain(ctx context.Context, p *Request) ([]model.Gate, *model.TrainStanding, error) {
 	gates, err := p.Gates(ctx)
 	open := p.State.Requests()
 	if err != nil || len(open) == 0 {
@@ -373,7 +373,7 @@ func endOthers(ctx context.Context, p *Request) error {
 		over = append(over, *try)
 	}
 	for _, said := range over {
-		if err := p.Supersede(ctx, said, p.State.Merge().URL); err != nil {
+		if err := Supersede(ctx, p, said, p.State.Merge().URL); err != nil {
 			return err
 		}
 	}
@@ -381,7 +381,7 @@ func endOthers(ctx context.Context, p *Request) error {
 }
 
 // Supersede ends a request in whose place something else is, which the link shows.
-func (p *Request) Supersede(ctx context.Context, said model.Posted[model.MergeMarker], by string) error {
+func Supersede(ctx context.Context, p *Request, said model.Posted[model.MergeMarker], by string) error {
 	g := newMerger(p, said)
 	g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeReplaced
 	return g.edit(ctx, merge.SupersededText(p.Snap.Pull, g.marker, by))
@@ -393,14 +393,14 @@ func dryRun(ctx context.Context, p *Request, m model.MergeMarker, v merge.Verdic
 		return merge.DryRunText(p.Snap.Pull, m, v, nil), nil
 	}
 	g := &merger{Request: p, marker: m}
-	one := g.self(v.Way)
+	one := self(g, v.Way)
 	err := g.prepare(ctx, one)
-	plan := one.plan()
+	plan := plan(one)
 	if err == nil && v.Way.Train {
 		plan.Train, err = inNoGroup(ctx, g)
-		plan.Checks = merge.CarNames(p.policy(), *p.MergeFacts)
+		plan.Checks = merge.CarNames(policy(p), *p.MergeFacts)
 	}
-	if err == nil && (!plan.Train || p.policy().Verify == config.VerifyBoth) {
+	if err == nil && (!plan.Train || policy(p).Verify == config.VerifyBoth) {
 		plan.Tests, err = testsOf(ctx, p.World, one.Checkout, one.Settings, one.is.Base, one.is.BaseSHA, one.made.Tip)
 	}
 	s := (*Failure)(nil)

@@ -39,7 +39,7 @@ type reversal struct {
 
 // Revert opens a pull request that takes back what this one has landed, once that is tested. A run that goes on for one that died
 // takes what that one has pushed and opened.
-func (p *Request) Revert(ctx context.Context, c command.Case) (*command.Found, error) {
+func Revert(ctx context.Context, p *Request, c command.Case) (*command.Found, error) {
 	r := &reversal{Request: p, mark: "MergeXO-Revert: " + journal.Token("revert", p.Event.Repo.String(), c.Key), undo: merge.Undo{
 		By: c.By, URL: c.URL, Reason: redact.Text(ctx, p.Thread, c.Command.Reason), Base: p.Snap.Pull.BaseRef,
 	}}
@@ -80,7 +80,7 @@ func (r *reversal) lands(ctx context.Context) (merge.Way, error) {
 	}
 	pull := r.Snap.Pull
 	pull.HeadRef, pull.CrossRepo = r.names()[0], false
-	way, _ := merge.Choose(r.policy(), pull, *r.MergeFacts, "") // its own request says what is wrong with the strategy
+	way, _ := merge.Choose(policy(r.Request), pull, *r.MergeFacts, "") // its own request says what is wrong with the strategy
 	return way, nil
 }
 
@@ -114,7 +114,7 @@ func (r *reversal) reverse(ctx context.Context) error {
 	if r.undo.Notes, err = steering(ctx, r.Checkout, r.Settings, r.onto, r.made.Tip); err != nil {
 		return err
 	}
-	if err := r.Outside(ctx, "the tests of the revert come next"); err != nil {
+	if err := thread.Outside(ctx, r.Thread, "the tests of the revert come next"); err != nil {
 		return err
 	}
 	if r.undo.Asks {

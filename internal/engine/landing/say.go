@@ -22,7 +22,7 @@ func requested(g *merger) record.Record {
 	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
 	return record.Record{
 		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindMerge, Token: thread.CommandToken(g.marker.Command),
-		About: fmt.Sprintf("the merge of pull request %d", g.Event.Number), Heading: g.heading + "\n\n", Term: g.term(),
+		About: fmt.Sprintf("the merge of pull request %d", g.Event.Number), Heading: g.heading + "\n\n", Term: term(g.Request),
 	}
 }
 
@@ -48,7 +48,7 @@ func (g *merger) wait(ctx context.Context, code model.MergeCode, detail, text st
 	}
 	m.State, m.Reason, m.Detail, m.Expires, m.Claim = model.MergeWaiting, code, thread.Clip(detail), time.Time{}, ""
 	if !same {
-		if err := g.lookAgain(ctx, was); err != nil {
+		if err := lookAgain(ctx, g, was); err != nil {
 			return nil, err
 		}
 		if over {
@@ -76,7 +76,7 @@ func (g *merger) stopped(code model.MergeCode, detail string) *thread.Stop {
 	s.Merge = true
 	if s.Result == model.ResultBlocked {
 		s.Block = &model.BlockMarker{Repo: g.Event.Repo.String(), Number: g.Event.Number, Reason: string(code), Observed: g.marker.Head}
-		now := g.PullStatus(nil)
+		now := thread.PullStatus(g.Thread, nil)
 		now.Merge = &model.MergeRequest{
 			State: g.marker.State, Reason: code, Head: g.marker.Head, By: g.marker.By, Since: g.ServerNow(), Tip: g.marker.Tip, URL: fmt.Sprintf("%s#issuecomment-%d", g.Snap.Pull.URL, g.comment),
 		}
@@ -153,7 +153,7 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	}
 	switch {
 	case landedInPart(g):
-		if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+		if err := lookAgain(ctx, g, g.marker.Claim); err != nil {
 			release(ctx, g, err)
 			return nil, err
 		}
@@ -164,7 +164,7 @@ func (g *merger) fail(ctx context.Context, s *Failure) (*thread.Stop, error) {
 	if err := tellNotMerged(ctx, g, model.CodeMember, nothingMerged(s.Detail)); err != nil {
 		return nil, err
 	}
-	if err := g.lookAgain(ctx, g.marker.Claim); err != nil {
+	if err := lookAgain(ctx, g, g.marker.Claim); err != nil {
 		return nil, err
 	}
 	if g.Snap.Pull.State == model.PullMerged { // another run was faster
@@ -185,7 +185,7 @@ func nothingMerged(detail string) func(*member) string {
 // tellNotMerged says on the pull requests that were told of a merge that it does not happen. They can be asked for alone.
 func tellNotMerged(ctx context.Context, g *merger, code model.MergeCode, text func(*member) string) error {
 	for _, m := range g.members {
-		if said := m.announced(g); g.isSelf(m) || m.is.Landed != "" || said == nil || !said.Marker.Open() {
+		if said := m.announced(g); isSelf(g, m) || m.is.Landed != "" || said == nil || !said.Marker.Open() {
 			continue
 		}
 		if err := announce(ctx, g, m, model.MergeFailed, code, text(m)); err != nil {
@@ -212,7 +212,7 @@ func failureText(ctx context.Context, g *merger, s *Failure) string {
 		}
 	}
 	for _, m := range g.members {
-		if g.isSelf(m) && m.head != "" {
+		if isSelf(g, m) && m.head != "" {
 			pull.HeadSHA = m.head // it may have moved in this run
 		}
 		if note := m.way.Note("%s"); note != "" {

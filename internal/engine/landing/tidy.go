@@ -14,8 +14,8 @@ import (
 )
 
 // branch is what may happen to the branch of the pull request, as far as is known.
-func (m *member) branch() merge.Head {
-	return merge.HeadOf(m.policy(), m.Snap.Pull, *m.MergeFacts)
+func branch(m *member) merge.Head {
+	return merge.HeadOf(policy(m.Request), m.Snap.Pull, *m.MergeFacts)
 }
 
 // tidy takes care of the branch of a pull request that has landed, and of those that are based on it.
@@ -23,14 +23,14 @@ func tidy(ctx context.Context, g *merger, m *member) {
 	if m.foreign || m.MergeFacts == nil {
 		return
 	}
-	if m.Snap.Pull.State == model.PullMerged && m.branch().Passing { // one that stays open has more commits
+	if m.Snap.Pull.State == model.PullMerged && branch(m).Passing { // one that stays open has more commits
 		for _, number := range m.MergeFacts.Onto {
 			retarget(ctx, g, m, number)
 		}
 	}
 	if m.mirror.Name != "" {
 		if keep := m.Settings.Merge.DeleteBranch; keep == nil || *keep {
-			m.drop(ctx, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
+			drop(ctx, m, m.mirror, journal.Token("drop", g.marker.Command, m.is.Repo))
 		}
 		return
 	}
@@ -46,7 +46,7 @@ func retarget(ctx context.Context, g *merger, m *member, number int) {
 		return
 	}
 	m.notes = append(m.notes, fmt.Sprintf("Pull request %d was based on branch %s. It now goes to %s", number, m.Snap.Pull.HeadRef, m.is.Base))
-	other := m.Another(model.Event{Name: m.Event.Name, Repo: m.Event.Repo, Number: number}, nil)
+	other := thread.Another(m.Thread, model.Event{Name: m.Event.Name, Repo: m.Event.Repo, Number: number}, nil)
 	if _, err := other.Comment(ctx, token, journal.Body{Text: merge.RetargetedText(m.Snap.Pull, m.is.Base)}, nil); err != nil {
 		m.Log.Warn("retarget_not_told", "pr_number", m.Event.Number, "number", number, "error", err)
 	}
@@ -58,9 +58,9 @@ func dropBranch(ctx context.Context, g *merger, m *member) {
 	if pull.State != model.PullMerged || pull.CrossRepo || !pull.HeadExists || pull.HeadRef == m.is.Base {
 		return
 	}
-	head := m.branch()
+	head := branch(m)
 	if head.Deleted && thread.ReadHeadDemands(ctx, m.Thread) == nil {
-		head = m.branch() // where its rules are not known, GitHub itself refuses
+		head = branch(m) // where its rules are not known, GitHub itself refuses
 	}
 	switch {
 	case head.Deleted:
@@ -68,14 +68,14 @@ func dropBranch(ctx context.Context, g *merger, m *member) {
 		if m.head != "" {
 			at = m.head
 		}
-		m.drop(ctx, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
+		drop(ctx, m, git.Ref{Name: "refs/heads/" + pull.HeadRef, SHA: at}, journal.Token("drop", g.marker.Command, m.is.Repo))
 	case head.Wanted && head.Fixed != "" && m.way.Fixed == "":
 		m.notes = append(m.notes, fmt.Sprintf("Branch %s was not deleted: %s", pull.HeadRef, head.Fixed))
 	}
 }
 
 // drop deletes a branch where it is still what landed.
-func (m *member) drop(ctx context.Context, ref git.Ref, token string) {
+func drop(ctx context.Context, m *member, ref git.Ref, token string) {
 	name := strings.TrimPrefix(ref.Name, "refs/heads/")
 	err := m.Open(ctx)
 	if err == nil {

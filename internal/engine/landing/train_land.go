@@ -56,7 +56,7 @@ func landCar(ctx context.Context, l *line, e train.Land, all []*aboard) (sha str
 	}
 	for _, a := range all {
 		a.one.car = &merge.Car{Tip: on, Checks: l.facts.Checks[e.To].Required}
-		switch why := a.one.strayed(a.one.is.Tip); {
+		switch why := strayed(a.one, a.one.is.Tip); {
 		case a.byGitHub() && why != "":
 			return "", unready(ctx, l, e, a, merge.Verdict{Code: model.CodeHeadMoved, Reason: why})
 		case a.one.way.Strategy == model.StrategyQueue:
@@ -225,7 +225,7 @@ func unready(ctx context.Context, l *line, e train.Land, a *aboard, v merge.Verd
 		return nil
 	}
 	a.g.tried = false // the comment says what it waits for, as that of one that is in no train
-	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, a.g.waiting(v), v))
+	_, err := a.g.wait(ctx, v.Code, v.Reason, merge.WaitText(a.g.Snap.Pull, waiting(a.g, v), v))
 	return told(err)
 }
 

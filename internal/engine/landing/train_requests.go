@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
@@ -46,7 +47,7 @@ func (l *line) open(ctx context.Context, number int) (*aboard, error) {
 	t := l.Self
 	own := t != nil && t.Event.Number == number
 	if !own {
-		t = l.home.Another(model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
+		t = thread.Another(l.home, model.Event{Name: "train", Repo: l.Repo, Number: number}, nil)
 		if l.found { // its base may be gone, or another one by now: that is told, and holds up nobody
 			t.Fallback = &l.settings
 		}
@@ -64,7 +65,7 @@ func (l *line) open(ctx context.Context, number int) (*aboard, error) {
 	if l.ruled {
 		t.Demands = map[string][]model.Demand{l.Base: l.demands}
 	}
-	a := l.Of(t).aboard()
+	a := aboardOf(l.Of(t))
 	if a != nil && a.g.marker.Base == l.Base {
 		l.Seen = max(l.Seen, a.g.marker.Record)
 	}

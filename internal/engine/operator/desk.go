@@ -192,7 +192,7 @@ func (p *Desk) target(ctx context.Context, t command.Target) (*Desk, string, err
 	number := max(t.Number, t.Issue)
 	other, known := p.others[number]
 	if !known {
-		other = p.Of(p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, thread.NewMemory(p.Memory.Rights)))
+		other = p.Of(thread.Another(p.Thread, model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, thread.NewMemory(p.Memory.Rights)))
 		if p.others == nil {
 			p.others = map[int]*Desk{}
 		}
@@ -238,7 +238,7 @@ func (p *Desk) carryOut(ctx context.Context, d decision, said command.Said, i in
 		if d.about != nil {
 			on = d.about
 		}
-		if d.asked.Found, err = on.Merging.Revert(ctx, d.asked); err != nil {
+		if d.asked.Found, err = landing.Revert(ctx, on.Merging, d.asked); err != nil {
 			return command.Answer{}, err
 		}
 		d.answer = command.Decide(d.asked)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/issues"
+	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -40,12 +42,12 @@ func (p *Desk) evaluate(ctx context.Context, c command.Case) (_ decision, err er
 		c.Facts.Permission = p.Memory.Rights[login]
 	case "why":
 		if c.Status, c.Gates, err = p.Explain(ctx); err == nil {
-			c.MergeGates, c.Status.Train, err = p.Merging.GatesInTrain(ctx)
+			c.MergeGates, c.Status.Train, err = landing.GatesInTrain(ctx, p.Merging)
 		}
 	case "status", "retry":
 		var pending []model.Comment
 		pending, err = p.Pending(ctx)
-		c.Status = p.PullStatus(pending)
+		c.Status = thread.PullStatus(p.Thread, pending)
 		if again, failed := command.FailedMerge(c); failed && err == nil && !c.Away {
 			c.Found, err = p.Merging.Find(ctx, again)
 		}
@@ -75,7 +77,7 @@ func halted(ctx context.Context, p *Desk, c command.Command) (bool, error) {
 func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.Said) (command.Answer, error) {
 	c.Away = thread.TakenAt(p.Thread, said.Comment)
 	w := command.Work{Number: p.Event.Number}
-	s, err := p.Issue.NextStep(ctx)
+	s, err := issues.NextStep(ctx, p.Issue)
 	if err != nil {
 		return command.Answer{}, err
 	}
@@ -89,7 +91,7 @@ func (p *Desk) evaluateIssue(ctx context.Context, c command.Case, said command.S
 	if c.Command.Name == "retry" && live == nil {
 		p.State.Retry()
 		w.Accepts = p.State.EditAccepted
-		if s, err = p.Issue.NextStep(ctx); err != nil {
+		if s, err = issues.NextStep(ctx, p.Issue); err != nil {
 			return command.Answer{}, err
 		}
 		w.GoesOn, w.Instead = slices.Contains([]flow.Act{flow.Begin, flow.GoOn, flow.Finish}, s.Act), s.Why
@@ -113,7 +115,7 @@ func (p *Desk) Look(ctx context.Context) (model.Status, []model.Gate, error) {
 			return model.Status{}, nil, err
 		}
 	}
-	standing := p.PullStatus(e.Pending)
+	standing := thread.PullStatus(p.Thread, e.Pending)
 	if p.Snap.Pull.CrossRepo && p.Settings.External.Enabled {
 		if err := thread.AskHost(ctx, p.Thread); err != nil {
 			return model.Status{}, nil, err
@@ -152,12 +154,12 @@ func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, e
 	case c.Name != "unblock" || p.State.Block == nil || p.Snap.Pull.State != model.PullOpen:
 		return f, nil
 	case c.Head != "" && !strings.HasPrefix(head, c.Head):
-		f.Missing, err = p.unresolved(ctx, c.Head)
+		f.Missing, err = unresolved(ctx, p, c.Head)
 		return f, err
 	case accepted == "" || accepted == head:
 		f.Relation = model.Identical
 		if named {
-			f.Ambiguous, err = p.unresolved(ctx, c.Head)
+			f.Ambiguous, err = unresolved(ctx, p, c.Head)
 		}
 		return f, err
 	}
@@ -187,7 +189,7 @@ func (p *Desk) facts(ctx context.Context, c command.Command) (f command.Facts, e
 }
 
 // unresolved says that a name of a commit means none, or several.
-func (p *Desk) unresolved(ctx context.Context, name string) (bool, error) {
+func unresolved(ctx context.Context, p *Desk, name string) (bool, error) {
 	_, err := p.GitHub.Commits.Resolve(ctx, p.Event.Repo, name)
 	if k := github.KindOf(err); k == github.NotFound || k == github.Invalid {
 		return true, nil

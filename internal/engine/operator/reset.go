@@ -43,11 +43,11 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 		why := strings.ReplaceAll(markdown.Flat(answer.Text), "`", "")
 		return &thread.Stop{Result: model.ResultBlocked, Reason: fmt.Sprintf("pull request %d stays blocked: %s", number, why), Block: &p.State.Block.Marker}
 	}
-	if !p.works() {
+	if !works(p) {
 		if p.Snap.Viewer.Bot { // whom no run hears
-			return thread.OtherIdentity(p.blocker(), who)
+			return thread.OtherIdentity(blocker(p), who)
 		}
-		return p.orders(ctx, head)
+		return orders(ctx, p, head)
 	}
 	// The block and the head that is accepted make the token: whoever says the same again says it once.
 	token := journal.Token("reset", strconv.FormatInt(p.State.Block.CommentID, 10), m.Head)
@@ -63,13 +63,13 @@ func (p *Desk) Reset(ctx context.Context, head string) error {
 }
 
 // works says that the token is the one that the work is done with: the block was said with it, or the settings name it.
-func (p *Desk) works() bool {
+func works(p *Desk) bool {
 	login := p.Snap.Viewer.Login
-	return model.Named(p.Settings.Repo.Bots, login) || strings.EqualFold(p.blocker().Author.Login, login)
+	return model.Named(p.Settings.Repo.Bots, login) || strings.EqualFold(blocker(p).Author.Login, login)
 }
 
 // blocker is who has said the block.
-func (p *Desk) blocker() model.Foreign {
+func blocker(p *Desk) model.Foreign {
 	f := model.Foreign{URL: p.State.Block.URL}
 	for _, c := range p.Snap.Comments {
 		if c.Kind == model.KindIssue && c.ID == p.State.Block.CommentID {
@@ -80,7 +80,7 @@ func (p *Desk) blocker() model.Foreign {
 }
 
 // orders gives the unblock command as the person whose token this is, unless that has been done and is not answered yet.
-func (p *Desk) orders(ctx context.Context, head string) error {
+func orders(ctx context.Context, p *Desk, head string) error {
 	line := command.Word + " unblock"
 	if head != "" {
 		line += " head_sha=" + head

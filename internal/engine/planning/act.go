@@ -30,7 +30,7 @@ func (p *Issue) act(ctx context.Context, v *view) error {
 		case a.Kind == roadmap.Drop:
 			writes = 2 // a comment, and the end of the issue
 		}
-		if err := p.pace(ctx, writes); err != nil {
+		if err := pace(ctx, p, writes); err != nil {
 			return err
 		}
 		if p.stopped {
@@ -54,7 +54,7 @@ func (v *view) undo() {
 }
 
 // pace waits until the last minute has room for some more writes, and stops for this run where an hour has had its share.
-func (p *Issue) pace(ctx context.Context, more int) error {
+func pace(ctx context.Context, p *Issue, more int) error {
 	if len(p.writes)+more > perHour {
 		p.stopped = true
 		return nil
@@ -77,17 +77,17 @@ func (p *Issue) do(ctx context.Context, v *view, a roadmap.Act) error {
 	case roadmap.Create:
 		return p.create(ctx, v, r)
 	case roadmap.Link:
-		return p.link(ctx, v, r)
+		return link(ctx, p, v, r)
 	case roadmap.Drop:
 		return p.drop(ctx, v, r)
 	case roadmap.Label:
-		if _, err := p.Apply(ctx, effect.AddLabel(r.Fact.Issue, p.labelOf(r.Flow), p.token("label", r.Key))); err != nil {
+		if _, err := p.Apply(ctx, effect.AddLabel(r.Fact.Issue, labelOf(p, r.Flow), token(p, "label", r.Key))); err != nil {
 			return err
 		}
 		r.Fact.Labelled = true
 		p.summons = append(p.summons, r.Fact.Issue)
 	case roadmap.Ask:
-		return thread.SayOnce(ctx, p.Thread, p.asks(r.Fact), journal.Body{Text: roadmap.Question(v.step, *r)})
+		return thread.SayOnce(ctx, p.Thread, asks(p, r.Fact), journal.Body{Text: roadmap.Question(v.step, *r)})
 	}
 	return nil
 }
@@ -102,7 +102,7 @@ func (p *Issue) create(ctx context.Context, v *view, r *roadmap.Row) error {
 	if err != nil {
 		return err
 	}
-	made, err := p.Apply(ctx, effect.OpenItem(p.Event.Number, journal.ItemToken(p.Event.Repo, p.Event.Number, r.Key), r.Title, body, p.since()))
+	made, err := p.Apply(ctx, effect.OpenItem(p.Event.Number, journal.ItemToken(p.Event.Repo, p.Event.Number, r.Key), r.Title, body, since(p)))
 	if err != nil {
 		return err
 	}
@@ -113,8 +113,8 @@ func (p *Issue) create(ctx context.Context, v *view, r *roadmap.Row) error {
 
 // link makes the issue of an item a sub-issue. Where the server has none, or the issue has as many as it may, the list in the comment
 // has to do.
-func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
-	_, err := p.Apply(ctx, effect.LinkSub(p.Event.Number, r.Fact.Issue, v.ids[r.Fact.Issue], p.token("link", r.Key)))
+func link(ctx context.Context, p *Issue, v *view, r *roadmap.Row) error {
+	_, err := p.Apply(ctx, effect.LinkSub(p.Event.Number, r.Fact.Issue, v.ids[r.Fact.Issue], token(p, "link", r.Key)))
 	switch github.KindOf(err) {
 	case "":
 		if err == nil {
@@ -141,11 +141,11 @@ func (p *Issue) link(ctx context.Context, v *view, r *roadmap.Row) error {
 
 // drop closes the issue of an item that the plan no longer has, with a word on why.
 func (p *Issue) drop(ctx context.Context, v *view, r *roadmap.Row) error {
-	other, err := p.item(ctx, r.Fact.Issue)
+	other, err := item(ctx, p, r.Fact.Issue)
 	if err != nil {
 		return err
 	}
-	token := p.token("drop", r.Key)
+	token := token(p, "drop", r.Key)
 	if v.lost && other.State.Tokens[token] != 0 { // it may be open because somebody wants it
 		r.Fact.Kept = true
 		return nil

@@ -67,7 +67,7 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 		v.dir = seen.SHA
 	}
 	v.file = roadmap.File{Page: p.Snap.Issue().URL, Path: file, Branch: seen.Branch}
-	p.readPlan(v, seen.File)
+	readPlan(p, v, seen.File)
 	if err := p.findItems(ctx, v, seen.Subs); err != nil {
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func (p *Issue) look(ctx context.Context) (*view, error) {
 // decide finds what is to be done.
 func (p *Issue) decide(ctx context.Context, v *view) (err error) {
 	for again := true; again; {
-		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: p.wanted(v), Asked: func(f roadmap.Fact) bool {
-			return p.State.Tokens[p.asks(f)] != 0
+		v.step = roadmap.Next(roadmap.Facts{Plan: v.plan, Known: v.facts, Most: p.Settings.Roadmap.MaxActive, Lost: v.lost, Reopened: wanted(p, v), Asked: func(f roadmap.Fact) bool {
+			return p.State.Tokens[asks(p, f)] != 0
 		}})
-		if again, err = p.hold(ctx, v); err != nil {
+		if again, err = hold(ctx, p, v); err != nil {
 			return err
 		}
 	}
@@ -108,7 +108,7 @@ func (p *Issue) decide(ctx context.Context, v *view) (err error) {
 }
 
 // readPlan reads the file. Where it cannot be used, the items are those that the comment tells, and nothing is done about them.
-func (p *Issue) readPlan(v *view, text []byte) {
+func readPlan(p *Issue, v *view, text []byte) {
 	plan, wrong := roadmap.Parse(text)
 	switch {
 	case text == nil:
@@ -122,7 +122,7 @@ func (p *Issue) readPlan(v *view, text []byte) {
 		return
 	}
 	v.plan = roadmap.Plan{Issue: p.Event.Number}
-	for _, e := range p.entries() {
+	for _, e := range entries(p) {
 		if !e.Dropped {
 			v.plan.Items = append(v.plan.Items, roadmap.Item{RoadmapItem: model.RoadmapItem{Key: e.Key, Title: e.Key}})
 		}
@@ -130,7 +130,7 @@ func (p *Issue) readPlan(v *view, text []byte) {
 }
 
 // entries are the items as the comment tells them.
-func (p *Issue) entries() []model.RoadmapEntry {
+func entries(p *Issue) []model.RoadmapEntry {
 	if p.State.Roadmap == nil {
 		return nil
 	}
@@ -140,16 +140,16 @@ func (p *Issue) entries() []model.RoadmapEntry {
 // findItems finds the issues of the items: among the sub-issues, by the numbers in the comment, and where an item has none, among
 // all that were opened since the comment was written.
 func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue) error {
-	entries := p.entries()
+	entries := entries(p)
 	found := map[string]roadmap.Fact{}
 	take := func(i github.ItemIssue, linked bool) {
-		key, is := p.keyOf(i, entries)
+		key, is := keyOf(p, i, entries)
 		if first, twice := found[key]; !is || twice && first.Issue <= i.Number {
 			return
 		}
-		found[key] = roadmap.Fact{Key: key, Issue: i.Number, Title: i.Title, Linked: linked || p.noSubs, Closed: i.State == "CLOSED", Completed: i.State == "CLOSED" && i.Reason == "COMPLETED", Labelled: p.asked(i.Labels)}
+		found[key] = roadmap.Fact{Key: key, Issue: i.Number, Title: i.Title, Linked: linked || p.noSubs, Closed: i.State == "CLOSED", Completed: i.State == "CLOSED" && i.Reason == "COMPLETED", Labelled: asked(p, i.Labels)}
 		v.edited[i.Number] = i.Edited
-		v.ids[i.Number], v.labelled[i.Number] = i.ID, p.asked(i.Labels)
+		v.ids[i.Number], v.labelled[i.Number] = i.ID, asked(p, i.Labels)
 	}
 	for _, i := range subs {
 		v.subs = append(v.subs, roadmap.Sub{Number: i.Number, State: i.State, Reason: i.Reason})
@@ -169,7 +169,7 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 		take(i, false)
 	}
 	if slices.ContainsFunc(v.plan.Items, func(i roadmap.Item) bool { _, there := found[i.Key]; return !there && !roadmap.Told(entries, i.Key) }) && v.problem == "" {
-		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, p.since(), func(i github.ItemIssue) bool { _, is := p.keyOf(i, entries); return is })
+		opened, err := p.GitHub.Issues.OpenedSince(ctx, p.Event.Repo, since(p), func(i github.ItemIssue) bool { _, is := keyOf(p, i, entries); return is })
 		if err != nil {
 			return err
 		}
@@ -179,7 +179,7 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 			}
 		}
 	}
-	v.lost = p.lost(len(found) > 0)
+	v.lost = lost(p, len(found) > 0)
 	roadmap.Remember(found, entries)
 	for _, f := range found {
 		v.facts = append(v.facts, f)
@@ -190,7 +190,7 @@ func (p *Issue) findItems(ctx context.Context, v *view, subs []github.ItemIssue)
 
 // lost says that somebody edited or deleted the comment that knew the issues of the items, and that none was made since by a file that
 // holds. The comment is posted before the first issue.
-func (p *Issue) lost(opened bool) bool {
+func lost(p *Issue, opened bool) bool {
 	if s := p.State.Roadmap; s != nil {
 		return s.Marker.Lost
 	}
@@ -199,7 +199,7 @@ func (p *Issue) lost(opened bool) bool {
 
 // keyOf is the item that an issue of ours was opened for. The comment decides, as far as it tells; else the text that the issue was
 // opened with does. What its body says now does not count, since more people may edit that than may merge a plan.
-func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key string, is bool) {
+func keyOf(p *Issue, i github.ItemIssue, entries []model.RoadmapEntry) (key string, is bool) {
 	if !i.Ours && !thread.IsTrusted(p.Thread, i.Author) {
 		return "", false
 	}
@@ -208,13 +208,13 @@ func (p *Issue) keyOf(i github.ItemIssue, entries []model.RoadmapEntry) (key str
 			return e.Key, true
 		}
 	}
-	m, is := p.Codec.Item(i.Posted, p.Scope())
+	m, is := p.Codec.Item(i.Posted, thread.Scope(p.Thread))
 	return m.Key, is && m.Number == p.Event.Number && !roadmap.Told(entries, m.Key)
 }
 
 // wanted says that somebody has reopened the roadmap's issue since it was finished with all that the plan has. GitHub says of an open
 // issue that it was reopened, and not when.
-func (p *Issue) wanted(v *view) bool {
+func wanted(p *Issue, v *view) bool {
 	if !p.Snap.Issue().Reopened || v.lost {
 		return p.Snap.Issue().Reopened
 	}
@@ -223,7 +223,7 @@ func (p *Issue) wanted(v *view) bool {
 }
 
 // asked says that labels ask for a flow.
-func (p *Issue) asked(labels []string) bool {
+func asked(p *Issue, labels []string) bool {
 	l := thread.LabelsOf(p.Settings.Labels)
 	l.Ignore = ""
 	_, _, ok := flow.Of(labels, l)
@@ -232,7 +232,7 @@ func (p *Issue) asked(labels []string) bool {
 
 // since is when the first issue can have been opened that the comment does not tell: the last time that everything was found.
 // Without the comment it is when the plan was proposed.
-func (p *Issue) since() time.Time {
+func since(p *Issue) time.Time {
 	if s := p.State.Roadmap; s != nil && !s.Marker.Found.IsZero() {
 		return s.Marker.Found
 	}
@@ -259,7 +259,7 @@ func (v *view) looked(most int) string {
 }
 
 // labelOf is the label that has an item of this flow begin.
-func (p *Issue) labelOf(f string) string {
+func labelOf(p *Issue, f string) string {
 	switch model.Flow(strings.TrimSpace(f)) {
 	case model.FlowDesign:
 		return p.Settings.Labels.Design

@@ -34,7 +34,7 @@ type Issue struct {
 // Continue takes the roadmap as far as it goes now. What it opened in an earlier run is recognized by its token, so that every step
 // may be repeated.
 func (p *Issue) Continue(ctx context.Context) error {
-	defer p.unlock(ctx)
+	defer unlock(ctx, p)
 	if p.Survey != nil {
 		since := time.Time{}
 		if p.State.Roadmap != nil {
@@ -50,7 +50,7 @@ func (p *Issue) Continue(ctx context.Context) error {
 		return err
 	}
 	if v.problem == "" && (v.creates() || v.lost) {
-		if v, err = p.alone(ctx); err != nil {
+		if v, err = alone(ctx, p); err != nil {
 			return err
 		}
 	}
@@ -65,14 +65,14 @@ func (p *Issue) Continue(ctx context.Context) error {
 	if err := p.show(ctx, v); err != nil {
 		return err
 	}
-	p.unlock(ctx)
+	unlock(ctx, p)
 	if p.stopped {
 		return thread.End(model.ResultRetry, "the roadmap of issue %d has more issues to open than GitHub allows in an hour; the next run continues", p.Event.Number)
 	}
 	if err := p.finish(ctx, v); err != nil {
 		return err
 	}
-	if err := p.summon(ctx, v); err != nil {
+	if err := summon(ctx, p, v); err != nil {
 		return err
 	}
 	if thread.Changed(p.Report.Effects) {
@@ -91,7 +91,7 @@ func (v *view) creates() bool {
 const lease = 30 * time.Minute
 
 // alone takes the lock under which issues are opened, and looks again: another run may have opened some since.
-func (p *Issue) alone(ctx context.Context) (*view, error) {
+func alone(ctx context.Context, p *Issue) (*view, error) {
 	if err := p.Open(ctx); err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (p *Issue) alone(ctx context.Context) (*view, error) {
 	return p.look(ctx)
 }
 
-func (p *Issue) unlock(ctx context.Context) {
+func unlock(ctx context.Context, p *Issue) {
 	if p.lock == nil {
 		return
 	}
@@ -129,14 +129,14 @@ func (p *Issue) announce(ctx context.Context, v *view) error {
 	planned := *v
 	planned.step.Rows = slices.Clone(v.step.Rows)
 	planned.undo()
-	m := p.marker(&planned)
+	m := marker(p, &planned)
 	m.Unfinished = true
-	return p.write(ctx, m, roadmap.Text(planned.plan, planned.step, planned.file, planned.problem))
+	return write(ctx, p, m, roadmap.Text(planned.plan, planned.step, planned.file, planned.problem))
 }
 
 // marker is what the comment keeps for the next run. Until the issue is closed that is to be closed, there is something left to do.
-func (p *Issue) marker(v *view) model.RoadmapMarker {
-	finished := v.closed || p.wanted(v) || v.finishes() && !p.Snap.Issue().Reopened
+func marker(p *Issue, v *view) model.RoadmapMarker {
+	finished := v.closed || wanted(p, v) || v.finishes() && !p.Snap.Issue().Reopened
 	return model.RoadmapMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, File: v.file.Path, Pull: v.pull, Items: v.step.Entries(), Found: v.found,
 		Looked: v.looked(p.Settings.Roadmap.MaxActive), Unfinished: p.stopped || v.finishes(), Lost: v.lost && v.problem != "",
@@ -145,7 +145,7 @@ func (p *Issue) marker(v *view) model.RoadmapMarker {
 }
 
 // write brings the comment to what the marker says.
-func (p *Issue) write(ctx context.Context, m model.RoadmapMarker, text string) error {
+func write(ctx context.Context, p *Issue, m model.RoadmapMarker, text string) error {
 	said := model.Posted[model.RoadmapMarker]{}
 	if p.State.Roadmap != nil {
 		said = *p.State.Roadmap
@@ -162,7 +162,7 @@ func (p *Issue) write(ctx context.Context, m model.RoadmapMarker, text string) e
 
 // show brings the comment on the roadmap's issue up to date.
 func (p *Issue) show(ctx context.Context, v *view) error {
-	m, text := p.marker(v), roadmap.Text(v.plan, v.step, v.file, v.problem)
+	m, text := marker(p, v), roadmap.Text(v.plan, v.step, v.file, v.problem)
 	if said := p.State.Roadmap; said != nil {
 		now := m
 		now.Found = said.Marker.Found
@@ -174,7 +174,7 @@ func (p *Issue) show(ctx context.Context, v *view) error {
 			return err
 		}
 	}
-	return p.write(ctx, m, text)
+	return write(ctx, p, m, text)
 }
 
 // finishes says that the issue of the roadmap has to be closed.
@@ -188,7 +188,7 @@ func (p *Issue) finish(ctx context.Context, v *view) error {
 	if !v.finishes() {
 		return nil
 	}
-	_, err := p.Apply(ctx, effect.CloseIssue(p.Event.Number, true, p.token("finish", "")))
+	_, err := p.Apply(ctx, effect.CloseIssue(p.Event.Number, true, token(p, "finish", "")))
 	if err != nil || !p.Snap.Issue().Reopened {
 		return err
 	}
@@ -196,14 +196,14 @@ func (p *Issue) finish(ctx context.Context, v *view) error {
 	return p.show(ctx, v)
 }
 
-func (p *Issue) token(kind, key string) string {
+func token(p *Issue, kind, key string) string {
 	return journal.Token("roadmap_"+kind, strconv.Itoa(p.Event.Number), key)
 }
 
 // summon has the items begin that were labeled: in runs of their own where the workflow can be started, and else in this one,
 // one after the other. A label that is put on with a workflow's token starts nothing by itself:
 // https://docs.github.com/actions/security-for-github-actions/security-guides/automatic-token-authentication#using-the-github_token-in-a-workflow
-func (p *Issue) summon(ctx context.Context, v *view) error {
+func summon(ctx context.Context, p *Issue, v *view) error {
 	for _, number := range p.summons {
 		cause := "roadmap item " + strconv.Itoa(number)
 		if slices.Contains(p.Memory.Followed, cause) {

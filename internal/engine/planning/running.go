@@ -15,7 +15,7 @@ import (
 // readRunning reads how far those items have come that run, or ran when the comment was written.
 func (p *Issue) readRunning(ctx context.Context, v *view) error {
 	ran := map[string]bool{}
-	for _, e := range p.entries() {
+	for _, e := range entries(p) {
 		ran[e.Key] = e.State == model.ItemRunning
 	}
 	var numbers []int
@@ -55,7 +55,7 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 		v.pulls[f.Issue] = s
 		f.Pull, f.Design, f.Merged, f.Rejected = s.number, s.design, s.state == model.PullMerged, s.state == model.PullClosed
 		if s.state == model.PullOpen {
-			one, err := p.item(ctx, s.number)
+			one, err := item(ctx, p, s.number)
 			if err != nil {
 				return err
 			}
@@ -70,18 +70,18 @@ func (p *Issue) readRunning(ctx context.Context, v *view) error {
 // readItem reads how far an item has come, and where the comment is lost that knew it, whether it has begun: by the label that it has
 // or had.
 func (p *Issue) readItem(ctx context.Context, v *view, f *roadmap.Fact) (s standing, err error) {
-	one, err := p.item(ctx, f.Issue)
+	one, err := item(ctx, p, f.Issue)
 	if err != nil {
 		return s, err
 	}
 	n := len(one.State.Flows)
 	v.began[f.Issue] = n > 0
 	if i := one.Snap.Issue(); v.lost && i != nil {
-		had := slices.ContainsFunc(i.LabelChanges, func(c model.LabelChange) bool { return c.On && p.asked([]string{c.Label}) })
+		had := slices.ContainsFunc(i.LabelChanges, func(c model.LabelChange) bool { return c.On && asked(p, []string{c.Label}) })
 		f.Labelled = f.Labelled || n > 0 || had
 	}
 	if f.Labelled {
-		if err := p.untouched(ctx, v, one); err != nil {
+		if err := untouched(ctx, p, v, one); err != nil {
 			return s, err
 		}
 	}
@@ -99,14 +99,14 @@ func (p *Issue) readItem(ctx context.Context, v *view, f *roadmap.Fact) (s stand
 }
 
 // item reads the issue of an item.
-func (p *Issue) item(ctx context.Context, number int) (*thread.Thread, error) {
-	one := p.Another(model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, thread.NewMemory(p.Memory.Rights))
+func item(ctx context.Context, p *Issue, number int) (*thread.Thread, error) {
+	one := thread.Another(p.Thread, model.Event{Name: p.Event.Name, Repo: p.Event.Repo, Number: number}, thread.NewMemory(p.Memory.Rights))
 	one.Settings, one.Policy = p.Settings, p.Policy
 	return one, one.Read(ctx)
 }
 
 // untouched notes whether an item may begin that has only our label: nobody looked at its issue before that.
-func (p *Issue) untouched(ctx context.Context, v *view, one *thread.Thread) error {
+func untouched(ctx context.Context, p *Issue, v *view, one *thread.Thread) error {
 	i := one.Snap.Issue()
 	if i == nil || v.began[i.Number] {
 		return nil
@@ -120,7 +120,7 @@ func (p *Issue) untouched(ctx context.Context, v *view, one *thread.Thread) erro
 }
 
 // hold looks at the issues that would be labeled and that somebody changed. again says that one of them must not begin.
-func (p *Issue) hold(ctx context.Context, v *view) (again bool, err error) {
+func hold(ctx context.Context, p *Issue, v *view) (again bool, err error) {
 	for _, a := range v.step.Acts {
 		if a.Kind != roadmap.Label || a.Row.Fact.Issue == 0 || !v.edited[a.Row.Fact.Issue] && a.Row.Fact.Title == a.Row.Title {
 			continue
@@ -129,9 +129,9 @@ func (p *Issue) hold(ctx context.Context, v *view) (again bool, err error) {
 		if _, looked := v.held[issue]; looked {
 			continue
 		}
-		one, err := p.item(ctx, issue)
+		one, err := item(ctx, p, issue)
 		if err == nil {
-			err = p.untouched(ctx, v, one)
+			err = untouched(ctx, p, v, one)
 		}
 		if err != nil {
 			return false, err
@@ -147,7 +147,7 @@ func (p *Issue) hold(ctx context.Context, v *view) (again bool, err error) {
 }
 
 // asks names the question about an item that failed as it did.
-func (p *Issue) asks(f roadmap.Fact) string {
+func asks(p *Issue, f roadmap.Fact) string {
 	how := "closed"
 	if f.Gone {
 		how = "gone"

@@ -31,7 +31,7 @@ type Record struct {
 func (r Record) Sign() {
 	run := r.Thread.Run
 	*r.Marker.Holder() = model.Lease{Run: run.ID, RunAttempt: run.Attempt, RunURL: run.URL, Claim: r.Thread.Random(), Expires: r.until(r.Term)}
-	r.Thread.Claimed(r.Marker.Holder().Claim)
+	thread.Claimed(r.Thread.World, r.Marker.Holder().Claim)
 }
 
 // until is so long from now on GitHub's clock.

@@ -32,14 +32,14 @@ type round struct {
 
 // Continue takes the review that was asked for to its end. The Stop says how that went; nil: none is wanted.
 func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
-	p.collect(false)
+	collect(p, false)
 	p.Due(model.DueReview, time.Time{})
 	said := p.State.Review()
 	if said == nil || !said.Marker.Open() {
-		return p.askByItself(ctx)
+		return askByItself(ctx, p)
 	}
 	p.Due(model.DueReview, said.At)
-	if other, err := p.endOthers(ctx, said.CommentID, said.URL); other != nil || err != nil {
+	if other, err := endOthers(ctx, p, said.CommentID, said.URL); other != nil || err != nil {
 		return other, err
 	}
 	r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
@@ -47,18 +47,18 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return ended, nil
 	}
 	if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
-		return record.Taken(p.about(), said.URL), err
+		return record.Taken(about(p), said.URL), err
 	}
-	if why := p.held(); p.Survey != nil && why != "" && r.marker.ByItself() {
+	if why := held(p); p.Survey != nil && why != "" && r.marker.ByItself() {
 		return thread.End(model.ResultNothing, "%s", why), nil
 	}
-	if url, err := p.reviewed(ctx, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil { // the run died that had posted it
+	if url, err := reviewed(ctx, p, r.marker.Head, p.Snap.Pull.HeadSHA); url != "" || err != nil { // the run died that had posted it
 		return r.done(ctx, url, err)
 	}
 	if p.Snap.Pull.State != model.PullOpen {
 		return r.give(ctx, "The pull request is no longer open.")
 	}
-	if why := p.held(); why != "" && r.marker.ByItself() {
+	if why := held(p); why != "" && r.marker.ByItself() {
 		return thread.End(model.ResultNothing, "%s", why), nil
 	}
 	if r.Claims[r.marker.Claim] {
@@ -67,10 +67,10 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 	if r.marker.Attempt >= review.MaxAttempts {
 		return r.give(ctx, "The runs that worked on it died.")
 	}
-	if !p.Phase.RunsAgent() && !p.collect(true) {
-		return p.waits(), nil
+	if !p.Phase.RunsAgent() && !collect(p, true) {
+		return waits(p), nil
 	}
-	if err := p.Overtime(); err != nil {
+	if err := work.Overtime(p.Work); err != nil {
 		return nil, err
 	}
 	return r.takeOver(ctx)
@@ -79,31 +79,31 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 // takeOver continues a review whose run died. Of two runs that do so in the same moment, only the one whose claim stands goes on.
 func (r *round) takeOver(ctx context.Context) (*thread.Stop, error) {
 	r.marker.Head = r.Snap.Pull.HeadSHA
-	r.sign(&r.marker)
-	if err := r.record().Claim(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter())); err != nil {
+	sign(r.Pull, &r.marker)
+	if err := r.record().Claim(ctx, review.RunningText(r.Snap.Pull, r.marker, adapter(r.Pull))); err != nil {
 		return nil, err
 	}
 	r.posted = nil
-	if url, err := r.reviewed(ctx, r.marker.Head, r.Snap.Pull.HeadSHA); url != "" || err != nil {
+	if url, err := reviewed(ctx, r.Pull, r.marker.Head, r.Snap.Pull.HeadSHA); url != "" || err != nil {
 		return r.done(ctx, url, err)
 	}
 	return r.carry(ctx)
 }
 
 // waits is the end of a run to which the agent's job has not handed the answer over.
-func (p *Pull) waits() *thread.Stop {
+func waits(p *Pull) *thread.Stop {
 	return thread.EndWithoutAgent(p.World, "the review of pull request %d waits", p.Event.Number)
 }
 
 // endOthers ends the reviews in whose place a later one is, which would else say forever that they are under way. The Stop says
 // that another run is at work on one of them.
-func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread.Stop, error) {
+func endOthers(ctx context.Context, p *Pull, newest int64, url string) (*thread.Stop, error) {
 	for _, said := range slices.Clone(p.State.Reviews) {
 		if said.CommentID == newest || !said.Marker.Open() {
 			continue
 		}
 		if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
-			return record.Taken(p.about(), said.URL), err
+			return record.Taken(about(p), said.URL), err
 		}
 		r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
 		r.marker.State, r.marker.Reason = model.ReviewFailed, "a later request took its place"
@@ -119,7 +119,7 @@ func (p *Pull) endOthers(ctx context.Context, newest int64, url string) (*thread
 func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 	if !r.Phase.RunsAgent() {
 		if r.handed == nil { // this run has claimed it before, and used up what was handed over
-			return r.waits(), nil
+			return waits(r.Pull), nil
 		}
 		h := r.handed.Handoff
 		r.marker.Charge(0, h.Outcome.Usage.CostUSD)
@@ -132,7 +132,7 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 		}
 		return r.post(ctx, answer)
 	}
-	if err := thread.AgentNext(ctx, r.Thread, fmt.Sprintf("%s at %s comes next", r.about(), markdown.Short(r.marker.Head))); err != nil {
+	if err := thread.AgentNext(ctx, r.Thread, fmt.Sprintf("%s at %s comes next", about(r.Pull), markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
 	answer := reviewer.Answer{}
@@ -164,10 +164,10 @@ func (r *round) moved(ctx context.Context, head string) (url string, err error) 
 		return "", nil
 	}
 	r.marker.Head = head
-	if url, err = r.reviewed(ctx, head); url != "" || err != nil {
+	if url, err = reviewed(ctx, r.Pull, head); url != "" || err != nil {
 		return url, err
 	}
-	return "", r.record().Write(ctx, review.RunningText(r.Snap.Pull, r.marker, r.adapter()))
+	return "", r.record().Write(ctx, review.RunningText(r.Snap.Pull, r.marker, adapter(r.Pull)))
 }
 
 // post posts what is new of an answer, by what stands on the pull request now: the reviewer was at work for long.
@@ -189,7 +189,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 		return nil, err
 	}
 	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
-	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: r.adapter(), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
+	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: adapter(r.Pull), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
 	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff, nil)
 	if reviewer.Refused(err) {
 		return r.give(ctx, "GitHub refused the review: "+err.Error())
@@ -212,7 +212,7 @@ func (r *round) fetch(ctx context.Context) (div history.Divergence, err error) {
 
 // look has the reviewer look at the head.
 func (r *round) look(ctx context.Context, div history.Divergence) (a reviewer.Answer, err error) {
-	posted, err := r.read(ctx)
+	posted, err := read(ctx, r.Pull)
 	if err == nil {
 		err = thread.AskSettlers(ctx, r.Thread, posted.Comments)
 	}
@@ -283,7 +283,7 @@ func (r *round) give(ctx context.Context, why string) (*thread.Stop, error) {
 	if err := r.record().Write(ctx, review.FailedText(r.Snap.Pull, r.marker)); err != nil {
 		return nil, err
 	}
-	return thread.End(model.ResultFailed, "pull request %d was not reviewed: %s", r.Event.Number, why), r.takeOff(ctx)
+	return thread.End(model.ResultFailed, "pull request %d was not reviewed: %s", r.Event.Number, why), takeOff(ctx, r.Pull)
 }
 
 // done ends a review that is posted there, unless that failed.
@@ -295,7 +295,7 @@ func (r *round) done(ctx context.Context, url string, err error) (*thread.Stop, 
 	if err := r.record().Write(ctx, review.DoneText(r.Snap.Pull, r.marker, url)); err != nil {
 		return nil, err
 	}
-	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), r.takeOff(ctx)
+	return thread.End(model.ResultDone, "pull request #%d was reviewed at %s", r.Event.Number, markdown.Short(r.marker.Head)), takeOff(ctx, r.Pull)
 }
 
 // record is the comment of the review. Its first paragraph says who asked.
@@ -303,6 +303,6 @@ func (r *round) record() record.Record {
 	heading, _, _ := strings.Cut(r.text, "\n\n")
 	return record.Record{
 		Thread: r.Thread, Comment: &r.comment, Marker: &r.marker, Kind: journal.KindReview, Token: thread.CommandToken(r.marker.Command),
-		About: r.about(), Heading: heading + "\n\n", Term: r.term(),
+		About: about(r.Pull), Heading: heading + "\n\n", Term: term(r.Pull),
 	}
 }

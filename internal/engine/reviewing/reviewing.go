@@ -29,19 +29,19 @@ func NewPull(t *thread.Thread) *Pull { return &Pull{Work: &work.Work{Thread: t}}
 
 // Find decides about a command that asks for a review, and makes the claim that the reply begins it with.
 func (p *Pull) Find(ctx context.Context, c command.Case) (*command.Found, error) {
-	why, err := p.refuse(ctx)
+	why, err := refuse(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	if why != "" {
 		return &command.Found{Verdict: model.Rejected, Text: why}, nil
 	}
-	m := p.opening(c.Key, c.By, c.At)
-	return &command.Found{Verdict: model.Applied, Text: review.RunningText(p.Snap.Pull, m, p.adapter()), Review: &m}, nil
+	m := opening(p, c.Key, c.By, c.At)
+	return &command.Found{Verdict: model.Applied, Text: review.RunningText(p.Snap.Pull, m, adapter(p)), Review: &m}, nil
 }
 
 // refuse says why the pull request is not reviewed now; "" where it is.
-func (p *Pull) refuse(ctx context.Context) (string, error) {
+func refuse(ctx context.Context, p *Pull) (string, error) {
 	a := p.Settings.Reviewer()
 	if a.None() || agent.BuiltIn(a.Adapter) {
 		return "No agent is configured for reviews. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
@@ -60,7 +60,7 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 		return "The budget is used up: " + why + ".", nil
 	}
 	head := p.Snap.Pull.HeadSHA
-	if url, err := p.reviewed(ctx, head); err != nil {
+	if url, err := reviewed(ctx, p, head); err != nil {
 		return "", err
 	} else if url != "" {
 		return fmt.Sprintf("%s has already been [reviewed](%s). After a new commit, you can request another review.", markdown.Commit(p.Snap.Pull.URL, head), url), nil
@@ -76,10 +76,10 @@ func (p *Pull) refuse(ctx context.Context) (string, error) {
 }
 
 // adapter is what people know the reviewer by.
-func (p *Pull) adapter() string { return p.Settings.Reviewer().Adapter }
+func adapter(p *Pull) string { return p.Settings.Reviewer().Adapter }
 
 // read is all that stands on the lines of the pull request, asked once.
-func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
+func read(ctx context.Context, p *Pull) (thread.Posted, error) {
 	if p.posted == nil {
 		posted, err := thread.ReadReviews(ctx, p.Thread)
 		if err != nil {
@@ -91,7 +91,7 @@ func (p *Pull) read(ctx context.Context) (thread.Posted, error) {
 }
 
 // reviewed returns the address of the review of one of these heads; "" for none.
-func (p *Pull) reviewed(ctx context.Context, heads ...string) (string, error) {
+func reviewed(ctx context.Context, p *Pull, heads ...string) (string, error) {
 	find := func(tokens map[string]int64) string {
 		for _, head := range heads {
 			if id := tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
@@ -103,38 +103,38 @@ func (p *Pull) reviewed(ctx context.Context, heads ...string) (string, error) {
 	if url := find(p.State.Tokens); url != "" {
 		return url, nil
 	}
-	posted, err := p.read(ctx)
+	posted, err := read(ctx, p)
 	return find(posted.Tokens), err
 }
 
 // opening claims a review of the head for this process, if this one runs the reviewer. Else the claim is left to whoever brings the
 // answer. key is what asked for it.
-func (p *Pull) opening(key, by string, at time.Time) model.ReviewMarker {
+func opening(p *Pull, key, by string, at time.Time) model.ReviewMarker {
 	m := model.ReviewMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, State: model.ReviewRunning, Command: key, By: by, At: at.UTC(), Head: p.Snap.Pull.HeadSHA,
 	}
 	if !p.Phase.RunsAgent() {
 		m.RunURL, m.Expires = p.Run.URL, p.ServerNow().Add(-time.Second).UTC().Truncate(time.Second)
 	} else {
-		p.sign(&m)
+		sign(p, &m)
 	}
 	return m
 }
 
 // sign makes another attempt this process's own.
-func (p *Pull) sign(m *model.ReviewMarker) {
-	if spent, _, _ := p.Budget().Spend(p.State.Spent, p.ServerNow()); m.Spent == nil || m.Spent.Day != spent.Day {
+func sign(p *Pull, m *model.ReviewMarker) {
+	if spent, _, _ := thread.Budget(p.Thread).Spend(p.State.Spent, p.ServerNow()); m.Spent == nil || m.Spent.Day != spent.Day {
 		m.Spent, m.Own = &spent, &model.Spent{Day: spent.Day, Turns: 1}
 	} else { // what others have spent since counts by their own markers
 		m.Charge(1, 0)
 	}
 	m.Repo, m.Number = p.Event.Repo.String(), p.Event.Number
 	m.Attempt++
-	record.Record{Thread: p.Thread, Marker: m, Term: p.term()}.Sign()
+	record.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
 }
 
 // about is what a run works on that holds a review.
-func (p *Pull) about() string { return fmt.Sprintf("the review of pull request %d", p.Event.Number) }
+func about(p *Pull) string { return fmt.Sprintf("the review of pull request %d", p.Event.Number) }
 
 // term is how long a reviewer may take.
-func (p *Pull) term() time.Duration { return p.Settings.Agent.Timeout + thread.ClaimMargin }
+func term(p *Pull) time.Duration { return p.Settings.Agent.Timeout + thread.ClaimMargin }

@@ -23,7 +23,7 @@ func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed err
 	if s := (*thread.Stop)(nil); thread.Outlives(failed) || errors.As(failed, &s) {
 		return failed
 	}
-	return work.HandOver(ctx, r.Work, r.about()+" at "+markdown.Short(r.marker.Head), func(ctx context.Context, cut bool) handoff.Handoff {
+	return work.HandOver(ctx, r.Work, about(r.Pull)+" at "+markdown.Short(r.marker.Head), func(ctx context.Context, cut bool) handoff.Handoff {
 		h := handoff.Handoff{
 			Repository: r.Event.Repo.String(), Number: r.Event.Number, Flow: handoff.Review, Start: r.marker.Head,
 			TurnKey: reviewer.Token(r.Event.Number, r.marker.Head), Ended: handoff.Failed,
@@ -44,7 +44,7 @@ func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed err
 
 // collect takes up what was handed over for a review of this pull request, once a run: no turn can use it. due says that a review waits
 // for it, so that one that cannot be read was for the review.
-func (p *Pull) collect(due bool) (there bool) {
+func collect(p *Pull, due bool) (there bool) {
 	got := p.Memory.Received
 	ours := got != nil && got.Err == nil && got.Flow == handoff.Review && got.Number == p.Event.Number
 	lost := got != nil && got.Err != nil && due && p.Event.Number == p.Number

@@ -23,7 +23,7 @@ func (s *sweeper) lot(n int) int {
 }
 
 // ahead settles all that there is: what was read is enough.
-func (s *sweeper) ahead() model.Mark { return model.Mark{At: s.Now().Add(recently)} }
+func ahead(s *sweeper) model.Mark { return model.Mark{At: s.Now().Add(recently)} }
 
 func isOurs(c model.Comment) bool { return c.Ours }
 
@@ -74,7 +74,7 @@ func (s *sweeper) readFurther(ctx context.Context, f *scan) error {
 		Repo: s.repo, Number: number, Posted: f.posted,
 		Settled: func(snap model.Snapshot, read []model.Comment) (model.Mark, bool) {
 			if len(read) >= maxFurther {
-				return s.ahead(), true
+				return ahead(s), true
 			}
 			return settled(snap, read)
 		},

@@ -112,7 +112,7 @@ func (s *sweeper) decideThose(ctx context.Context, f *scan, which func(*reading)
 			return err
 		}
 		for _, p := range now {
-			p.Fold()
+			thread.Fold(p.Thread)
 			if err := s.next(ctx, f, p); err != nil {
 				return err
 			}
@@ -193,7 +193,7 @@ func (s *sweeper) runsOf(ctx context.Context, heads []string) (map[string][]mode
 
 // askPulls asks how numbers stand that were not found open.
 func (s *sweeper) askPulls(ctx context.Context, f *scan, numbers []int) error {
-	states, err := s.states(ctx, slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return f.open[n] }))
+	states, err := states(ctx, s, slices.DeleteFunc(slices.Clone(numbers), func(n int) bool { return f.open[n] }))
 	for _, n := range numbers {
 		if f.pulls[n] = states[n]; f.open[n] {
 			f.pulls[n] = model.PullRef{Number: n, State: model.PullOpen}

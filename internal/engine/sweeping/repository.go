@@ -75,7 +75,7 @@ func (s *sweeper) leftovers(ctx context.Context, f *scan) ([]model.Ref, error) {
 		}
 		return model.PullOpen, true
 	})
-	states, err := s.states(ctx, ask)
+	states, err := states(ctx, s, ask)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (s *sweeper) repository(ctx context.Context) error {
 	}
 	s.swept.Board.Trains = shown
 	matrix := slices.ContainsFunc(f.work, func(w model.Work) bool { return w.Number == 0 && slices.Contains(w.Why, model.DueConflicts) })
-	p := s.anyThread()
+	p := anyThread(s)
 	defer p.Close()
 	if err := p.Open(ctx); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *sweeper) trains(ctx context.Context, bases []string) (all []model.Train
 }
 
 // anyThread is a thread that is about no number, for its checkout.
-func (s *sweeper) anyThread() *thread.Thread {
+func anyThread(s *sweeper) *thread.Thread {
 	p := thread.New(s.World, swept(s.repo, 0), &s.own, nil)
 	p.Snap.Viewer = s.found.viewer
 	return p
@@ -283,9 +283,9 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 	case sweep.Delete:
 		err = p.Remove(ctx, id, r.Token)
 	case sweep.Edit:
-		err = r.Write(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)))
+		err = r.Write(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, culprits(ctx, s, at, m)))
 	case sweep.Post:
-		err = r.Claim(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, s.culprits(ctx, at, m)))
+		err = r.Claim(ctx, sweep.ConflictText(p.Snap.Pull.URL, m, culprits(ctx, s, at, m)))
 	}
 	rep.Result = model.ResultDone
 	s.swept.Results = append(s.swept.Results, *rep)
@@ -302,7 +302,7 @@ func skipGone(err error) error {
 
 // culprits are the commits on the base that are in the way, and the pull requests that they came with. What cannot be found
 // out is left out.
-func (s *sweeper) culprits(ctx context.Context, p *thread.Thread, m model.ConflictMarker) []sweep.Culprit {
+func culprits(ctx context.Context, s *sweeper, p *thread.Thread, m model.ConflictMarker) []sweep.Culprit {
 	var out []sweep.Culprit
 	var shas []string
 	for _, path := range m.Paths[:min(len(m.Paths), maxCulprits)] {

@@ -42,7 +42,7 @@ func (f *scan) places() []effect.Effect {
 // around.
 func (s *sweeper) keepPlace(ctx context.Context, places []effect.Effect) {
 	for _, e := range places {
-		_, err := s.anyThread().Apply(ctx, e)
+		_, err := anyThread(s).Apply(ctx, e)
 		if err == nil {
 			continue
 		}

@@ -162,11 +162,11 @@ func (s *sweeper) settled(ctx context.Context, enough func(p *reading, read []mo
 			return model.Mark{}, false
 		}
 		if snap.IsPull() {
-			_ = p.Configure() // for the bots that it names; settings that do not hold are told of below
+			_ = thread.Configure(p.Thread) // for the bots that it names; settings that do not hold are told of below
 		}
 		mark, settled := thread.Settled(p.Thread, snap, read)
 		if enough(p, read, settled) {
-			return s.ahead(), true
+			return ahead(s), true
 		}
 		return mark, settled
 	}
@@ -177,7 +177,7 @@ func (s *sweeper) configured(p *reading, look func() error) error {
 	if !p.Snap.SettingsFound {
 		return nil
 	}
-	err := p.Configure()
+	err := thread.Configure(p.Thread)
 	if ownAffair(err) {
 		s.Log.Warn("left_out", p.NumberKey(), p.Event.Number, "error", err)
 		return nil
@@ -265,7 +265,7 @@ func (s *sweeper) readPull(ctx context.Context, f *scan, snap model.Snapshot) er
 		return nil
 	})
 	f.people = append(f.people, thread.ForeignPeople(p.State)...)
-	if row := needs.PullRow(p.PullStatus(nil), p.Snap.Pull, p.State); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
+	if row := needs.PullRow(thread.PullStatus(p.Thread, nil), p.Snap.Pull, p.State); tracked || row.Need != nil || row.Merge != nil && row.Merge.Open() {
 		f.board.Pulls = append(f.board.Pulls, row)
 	} else {
 		f.board.Untracked++
@@ -320,7 +320,7 @@ func (f *scan) refresh(p *thread.Thread) {
 }
 
 // states asks how numbers stand, and nothing where there are none.
-func (s *sweeper) states(ctx context.Context, numbers []int) (map[int]model.PullRef, error) {
+func states(ctx context.Context, s *sweeper, numbers []int) (map[int]model.PullRef, error) {
 	if len(numbers) == 0 {
 		return nil, nil
 	}

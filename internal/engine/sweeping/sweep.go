@@ -99,14 +99,14 @@ type sweeper struct {
 // Sweep finds everything in a repository that a lost trigger or a dead run left behind, and has it taken up in the order of
 // model.Reasons. A number that has nothing to be done costs no call of its own. The error is for what the caller did wrong.
 func Sweep(ctx context.Context, w *thread.World, runner Runner, repo model.Repo, opt Options) (Swept, error) {
-	w.Begins()
+	thread.Begins(w)
 	began := w.Now()
 	s := &sweeper{World: w, runner: runner, repo: repo, opt: opt, own: model.Report{Result: model.ResultNothing, Effects: []model.Effect{}}}
 	err := error(thread.End(model.ResultNothing, "the agent phase does not sweep: a sweep starts a run for each number that needs an agent"))
 	if w.Phase.Writes() {
 		err = s.run(ctx)
 	}
-	s.count(&s.own)
+	count(s, &s.own)
 	s.own.DurationMS = w.Now().Sub(began).Milliseconds()
 	last := thread.IsLast(err)
 	err = runner.Conclude(err, &s.own)
@@ -141,7 +141,7 @@ func Board(ctx context.Context, w *thread.World, runner Runner, repo model.Repo)
 }
 
 // count adds to a report the calls since the last counting.
-func (s *sweeper) count(rep *model.Report) {
+func count(s *sweeper, rep *model.Report) {
 	rest, graphql := s.GitHub.Calls()
 	rep.Calls.REST += rest - s.counted[0]
 	rep.Calls.GraphQL += graphql - s.counted[1]
@@ -243,7 +243,7 @@ func (s *sweeper) leaveTo(n int, why string) { s.swept.Board.Left, s.swept.Board
 
 // visit takes one number as far as one turn goes. The error is what ends the sweep.
 func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
-	s.count(&s.own)
+	count(s, &s.own)
 	began := s.Now()
 	s.Number = v.Number
 	v.turns++
@@ -251,7 +251,7 @@ func (s *sweeper) visit(ctx context.Context, v *visit) (again bool, err error) {
 	if s.found != nil {
 		s.found.refresh(t)
 	}
-	s.count(&v.report)
+	count(s, &v.report)
 	v.report.DurationMS += s.Now().Sub(began).Milliseconds()
 	fatal := ends(ctx, err)
 	if n := (*thread.Stop)(nil); errors.As(err, &n) && n.Agent {

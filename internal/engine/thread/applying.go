@@ -31,7 +31,7 @@ func (t *Thread) Apply(ctx context.Context, e effect.Effect) (effect.Result, err
 }
 
 // Outside says that code which is not ours comes next, where a dry run ends.
-func (t *Thread) Outside(ctx context.Context, next string) error {
+func Outside(ctx context.Context, t *Thread, next string) error {
 	_, err := t.Apply(ctx, effect.Foreign(next))
 	return err
 }
@@ -137,7 +137,7 @@ func (s subject) Pause(ctx context.Context, d time.Duration) error { return s.t.
 func (s subject) Checkout() *git.Checkout { return s.t.Checkout }
 
 // Alive is the thread's own look at its claim.
-func (s subject) Alive() error { return s.t.Alive() }
+func (s subject) Alive() error { return Alive(s.t) }
 
 // Viewer is whose token it is.
 func (s subject) Viewer() model.Actor { return s.t.Snap.Viewer }

@@ -73,7 +73,7 @@ func (t *Thread) ServerNow() time.Time {
 }
 
 // Alive stops a run that took so long that another one may hold its turn for dead.
-func (t *Thread) Alive() error { return Lapsed(t, t.Marker.Lease, t.About()) }
+func Alive(t *Thread) error { return Lapsed(t, t.Marker.Lease, t.About()) }
 
 // Lapsed stops a run that works on something by a lease of its own that is over.
 func Lapsed(t *Thread, l model.Lease, about string) error {
@@ -84,17 +84,17 @@ func Lapsed(t *Thread, l model.Lease, about string) error {
 }
 
 // Budget is what the settings allow in a day.
-func (t *Thread) Budget() turn.Budget {
+func Budget(t *Thread) turn.Budget {
 	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD, RepositoryUSD: t.Settings.Agent.CostPerDayUSD}
 }
 
 // Answered says that a receipt answers some of what a turn is about: then the turn must no longer be finished.
-func (t *Thread) Answered(m model.TurnMarker) bool {
+func Answered(t *Thread, m model.TurnMarker) bool {
 	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
 }
 
 // Tidy deletes what two runs said in the same moment, where the first stays, and hides comments that are out of date.
-func (t *Thread) Tidy(ctx context.Context) error {
+func Tidy(ctx context.Context, t *Thread) error {
 	for _, id := range t.State.Surplus {
 		if err := t.Remove(ctx, id, ""); err != nil {
 			return err

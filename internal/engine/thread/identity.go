@@ -47,7 +47,7 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 		}
 	}
 	if len(t.Beside) > seen {
-		t.Fold()
+		Fold(t)
 	}
 	return nil
 }

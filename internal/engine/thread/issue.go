@@ -39,7 +39,7 @@ func MarkItem(t *Thread, i *model.Issue, text string) {
 	if !i.Ours && !IsTrusted(t, i.Author) {
 		return
 	}
-	switch m, ok := t.Codec.Item(text, t.Scope()); {
+	switch m, ok := t.Codec.Item(text, Scope(t)); {
 	case ok:
 		i.Item, i.Roadmap = m.Key, m.Number
 	case m.Repo != "":

@@ -15,9 +15,9 @@ import (
 // says enough.
 func Settled(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 	if s.IsPull() {
-		return t.Codec.Settled(read, t.Scope())
+		return t.Codec.Settled(read, Scope(t))
 	}
-	if st := t.Codec.Fold(read, t.Scope()); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
+	if st := t.Codec.Fold(read, Scope(t)); len(st.Flows) > 0 && !st.Settled.At.IsZero() {
 		return st.Settled, true
 	}
 	labels := config.Defaults().Labels

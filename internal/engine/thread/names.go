@@ -57,7 +57,7 @@ func Learn(ctx context.Context, w *World, repo model.Repo, elsewhere []string) (
 func LearnNames(ctx context.Context, t *Thread) error {
 	news, err := Learn(ctx, t.World, t.Event.Repo, t.State.Elsewhere)
 	if news {
-		t.Fold()
+		Fold(t)
 	}
 	return err
 }

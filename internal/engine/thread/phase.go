@@ -35,7 +35,7 @@ func (t *Thread) Begin(ctx context.Context) error {
 		return TellIdentity(ctx, t, TellSettings(ctx, t, err))
 	}
 	t.Due(model.DueSurplus, time.Time{})
-	return t.Tidy(ctx)
+	return Tidy(ctx, t)
 }
 
 // EndWithoutAgent ends an apply phase that would need an agent to go on.

@@ -104,7 +104,7 @@ func Look(ctx context.Context, t *Thread) error {
 		if err := t.Read(ctx); err != nil {
 			return err
 		}
-		if err := t.Configure(); err != nil {
+		if err := Configure(t); err != nil {
 			return err
 		}
 	}
@@ -136,7 +136,7 @@ func (t *Thread) Read(ctx context.Context) error {
 		}
 		mark, settled := Settled(t, s, read)
 		if !settled { // what has settled it may name the repository as it was called
-			if news, err := Learn(ctx, t.World, t.Event.Repo, t.Codec.Fold(read, t.Scope()).Elsewhere); err == nil && news { // the end of the reading asks again
+			if news, err := Learn(ctx, t.World, t.Event.Repo, t.Codec.Fold(read, Scope(t)).Elsewhere); err == nil && news { // the end of the reading asks again
 				return Settled(t, s, read)
 			}
 		}
@@ -177,7 +177,7 @@ func (t *Thread) Read(ctx context.Context) error {
 func Take(t *Thread, snap model.Snapshot) {
 	t.Snap, t.ReadAt = snap, t.Now()
 	complete(t)
-	t.Fold()
+	Fold(t)
 }
 
 // sourceOf is the number of the issue that the pull request is for, by what was read before, where GitHub does not know of it: a
@@ -279,9 +279,9 @@ func Recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 }
 
 // Fold makes the state of what was read, and warns once of each marker that does not count.
-func (t *Thread) Fold() {
-	t.Snap.Comments = journal.Attribute(t.Snap.Comments, t.Scope())
-	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, t.Scope()), nil
+func Fold(t *Thread) {
+	t.Snap.Comments = journal.Attribute(t.Snap.Comments, Scope(t))
+	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, Scope(t)), nil
 	t.State.Lift(t.Lifted)
 	RecallFailures(t)
 	foldMore(t)
@@ -298,7 +298,7 @@ func (t *Thread) Fold() {
 }
 
 // Scope is whose markers count, and about what.
-func (t *Thread) Scope() journal.Scope {
+func Scope(t *Thread) journal.Scope {
 	return journal.Scope{
 		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t),
 		Deletions: slices.DeleteFunc(slices.Clone(t.Snap.Deletions), func(d model.Deletion) bool { return !d.At.After(t.Snap.Floor) }),

@@ -40,8 +40,8 @@ func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, 
 		return Posted{}, err
 	}
 	snap = t.Applier().Overlay(snap, t.Event.Repo, t.Event.Number)
-	comments := journal.Attribute(snap.Comments, t.Scope())
-	st := t.Codec.Fold(comments, t.Scope())
+	comments := journal.Attribute(snap.Comments, Scope(t))
+	st := t.Codec.Fold(comments, Scope(t))
 	tokens := maps.Clone(st.Tokens)
 	maps.Copy(tokens, t.State.Tokens)
 	return Posted{comments, tokens, snap.Pull.State, st.Reviews}, nil

@@ -60,7 +60,7 @@ func ReadAgain(ctx context.Context, t *Thread) error {
 	} else if err := t.Read(ctx); err != nil {
 		return err
 	}
-	return t.Tidy(ctx)
+	return Tidy(ctx, t)
 }
 
 // Remove deletes a comment of ours; one that is gone already is fine.

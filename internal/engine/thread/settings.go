@@ -38,7 +38,7 @@ func tellWrong(ctx context.Context, t *Thread, text string, wrong error) error {
 }
 
 // Configure reads the settings off the base branch.
-func (t *Thread) Configure() error {
+func Configure(t *Thread) error {
 	branch := SettingsBranch(t)
 	if t.Snap.DefaultBranch == "" {
 		return fmt.Errorf("%w: repository %s has no commit yet: push one to its default branch, with %s in it", config.ErrInvalid, t.Event.Repo, SettingsPath)
@@ -60,7 +60,7 @@ func (t *Thread) Configure() error {
 	t.Policy = PolicyOf(s)
 	t.Policy.Trigger = t.Event
 	if len(t.Settings.Repo.Bots) > 0 {
-		t.Fold() // more comments count as ours than were known when the state was folded first
+		Fold(t) // more comments count as ours than were known when the state was folded first
 	}
 	return nil
 }

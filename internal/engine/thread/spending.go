@@ -17,7 +17,7 @@ import (
 // has ended a block about it today.
 func Overspent(ctx context.Context, t *Thread, together bool) (why string, opens time.Time, err error) {
 	now := t.ServerNow().UTC()
-	budget := t.Budget()
+	budget := Budget(t)
 	if _, why, opens = budget.Spend(t.State.Spent, now); why != "" || budget.RepositoryUSD == 0 || !together || t.State.Excused == now.Format(time.DateOnly) {
 		return why, opens, nil
 	}

@@ -7,7 +7,7 @@ import (
 )
 
 // PullStatus is the status of the pull request, with what waits for a person. pending is the feedback of people who may give any.
-func (t *Thread) PullStatus(pending []model.Comment) model.Status {
+func PullStatus(t *Thread, pending []model.Comment) model.Status {
 	s := turn.StatusOf(t.Snap, t.State, t.Policy, pending)
 	if t.Snap.Pull.State == model.PullOpen {
 		s.Need = needs.OfPull(s, t.State.External())

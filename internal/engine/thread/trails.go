@@ -15,7 +15,7 @@ import (
 func Trails(t *Thread) (ours, others []model.Trace) {
 	mine := func(a model.Actor) bool { return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a) }
 	for _, c := range t.Snap.Pull.Commits {
-		trace, ok := t.Codec.ReadTrail(c, t.Scope())
+		trace, ok := t.Codec.ReadTrail(c, Scope(t))
 		if !ok {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // Another is a thread of another number that this one has to do with. It is closed with this one.
-func (t *Thread) Another(ev model.Event, known *Memory) *Thread {
+func Another(t *Thread, ev model.Event, known *Memory) *Thread {
 	other := New(t.World, ev, t.Report, known)
 	t.others = append(t.others, other)
 	return other
@@ -24,11 +24,11 @@ func (t *Thread) Close() {
 	for _, other := range t.others {
 		other.Close()
 	}
-	t.LeaveCheckout()
+	LeaveCheckout(t)
 }
 
 // LeaveCheckout closes the checkout, where one is open.
-func (t *Thread) LeaveCheckout() {
+func LeaveCheckout(t *Thread) {
 	if t.shared {
 		t.Checkout, t.shared = nil, false
 	}
@@ -44,7 +44,7 @@ func (t *Thread) LeaveCheckout() {
 
 // UseOwnClone leaves a checkout whose objects others may have had their hands on, for a clone of our own.
 func UseOwnClone(t *Thread) {
-	t.LeaveCheckout()
+	LeaveCheckout(t)
 	t.OwnClone = true
 }
 
@@ -59,7 +59,7 @@ func ClearWorkspace(t *Thread) {
 // BackToWorkspace ends what ClearWorkspace began.
 func BackToWorkspace(t *Thread) {
 	if t.Cleared {
-		t.LeaveCheckout()
+		LeaveCheckout(t)
 		t.OwnClone, t.Cleared = false, false
 	}
 }

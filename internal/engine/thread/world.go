@@ -25,15 +25,15 @@ import (
 var ErrRunTime = errors.New("the run's time is up")
 
 // Begins notes when this process set to work, once.
-func (w *World) Begins() {
+func Begins(w *World) {
 	if w.Began.IsZero() {
 		w.Began = clock.Or(w.Clock).Now()
 	}
 }
 
 // RunLeft is how much of the run's time is left.
-func (w *World) RunLeft(s config.Settings) time.Duration {
-	w.Begins()
+func RunLeft(w *World, s config.Settings) time.Duration {
+	Begins(w)
 	return s.Agent.RunTimeout - clock.Or(w.Clock).Now().Sub(w.Began)
 }
 
@@ -179,7 +179,7 @@ func End(result model.Result, format string, args ...any) *Stop {
 }
 
 // Claimed notes a claim of this process on something that takes longer than one look.
-func (w *World) Claimed(name string) {
+func Claimed(w *World, name string) {
 	if w.Claims == nil {
 		w.Claims = map[string]bool{}
 	}

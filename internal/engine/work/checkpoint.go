@@ -39,7 +39,7 @@ type Held struct {
 // KeepAll brings what the agent has done in an attempt without a result to a branch of its own, or to that of its issue:
 // everything in the checkout, as commits on top of the head. A branch of its own is named after its tip, so that doing it
 // again is the same. Without any work there is nothing to keep, and secrets are kept nowhere.
-func (w *Work) KeepAll(ctx context.Context) model.Kept {
+func KeepAll(ctx context.Context, w *Work) model.Kept {
 	if w.Checkout == nil || w.Marker.Phase == model.PhasePlanned {
 		return model.Kept{}
 	}
@@ -52,35 +52,35 @@ func (w *Work) KeepAll(ctx context.Context) model.Kept {
 	case work.Head == "":
 		return model.Kept{}
 	}
-	return w.KeepApart(ctx, work.Head)
+	return KeepApart(ctx, w, work.Head)
 }
 
 // KeepApart is KeepAside, but work that no push gets through is left on the runner.
-func (w *Work) KeepApart(ctx context.Context, head string) model.Kept {
-	if k := w.KeepAside(ctx, head); k.Branch != "" {
+func KeepApart(ctx context.Context, w *Work, head string) model.Kept {
+	if k := KeepAside(ctx, w, head); k.Branch != "" {
 		return k
 	}
-	return w.Strand(ctx, head)
+	return Strand(ctx, w, head)
 }
 
 // Strand writes work that no push gets through to a file, which people can get at while the runner is there, or where the workflow
 // uploads it.
-func (w *Work) Strand(ctx context.Context, head string) model.Kept {
+func Strand(ctx context.Context, w *Work, head string) model.Kept {
 	if !w.Phase.Writes() {
 		return model.Kept{}
 	}
-	file := w.BundleFile(head)
-	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head); err != nil {
+	file := BundleFile(w, head)
+	if err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, Base(w), head); err != nil {
 		w.Log.Error("checkpoint_lost", w.NumberKey(), w.Event.Number, "error", err)
-		w.Note("it could not be saved on the runner either: " + err.Error())
+		Note(w, "it could not be saved on the runner either: "+err.Error())
 		return model.Kept{}
 	}
-	w.Note("the work is only on the runner, in the git bundle " + file)
-	return model.Kept{SHA: head, Base: w.Base(), Bundle: file}
+	Note(w, "the work is only on the runner, in the git bundle "+file)
+	return model.Kept{SHA: head, Base: Base(w), Bundle: file}
 }
 
 // SetAside brings what is in the checkout to a branch of its own.
-func (w *Work) SetAside(ctx context.Context) model.Kept {
+func SetAside(ctx context.Context, w *Work) model.Kept {
 	if !w.Phase.Writes() {
 		return model.Kept{}
 	}
@@ -95,7 +95,7 @@ func aside(ctx context.Context, w *Work, h Held) model.Kept {
 	case h.Hidden:
 		return hide(ctx, w, h.Head)
 	}
-	return w.KeepAside(ctx, h.Head)
+	return KeepAside(ctx, w, h.Head)
 }
 
 // hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
@@ -103,7 +103,7 @@ func aside(ctx context.Context, w *Work, h Held) model.Kept {
 func hide(ctx context.Context, w *Work, head string) model.Kept {
 	k := model.Kept{Branch: fmt.Sprintf("refs/mergexo/kept/%d/%.12s", w.Event.Number, head), SHA: head}
 	file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, head))
-	err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), head)
+	err := transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, Base(w), head)
 	var content []byte
 	if err == nil {
 		content, err = os.ReadFile(file)
@@ -113,32 +113,32 @@ func hide(ctx context.Context, w *Work, head string) model.Kept {
 		err = errors.Join(kerr, os.Remove(file))
 	}
 	if err != nil {
-		w.unkept(err)
+		unkept(w, err)
 		return model.Kept{}
 	}
-	w.Checkpointed(k.Branch, head)
+	Checkpointed(w, k.Branch, head)
 	return k
 }
 
 // gathered is all that is in the checkout; nothing where it cannot be kept, which is said.
 func gathered(ctx context.Context, w *Work) Held {
-	work, err := w.Gather(ctx)
+	work, err := Gather(ctx, w)
 	if err != nil {
-		w.unkept(err)
+		unkept(w, err)
 		return Held{}
 	}
 	return work
 }
 
 // unkept says that what was done is kept nowhere.
-func (w *Work) unkept(err error) {
+func unkept(w *Work, err error) {
 	w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
-	w.Spare()
+	Spare(w)
 	if w.Issue != nil {
 		w.Unkept = err.Error()
 		return
 	}
-	w.Note("the agent's work could not be kept: " + err.Error())
+	Note(w, "the agent's work could not be kept: "+err.Error())
 }
 
 // CheckpointBranch is a branch of its own for work that stopped half-way.
@@ -152,20 +152,20 @@ func CheckpointMessage(about string) string {
 }
 
 // Push moves a branch, once more where the answer was unclear or did not come.
-func (w *Work) Push(ctx context.Context, branch, start, head string, drop ...git.Ref) error {
+func Push(ctx context.Context, w *Work, branch, start, head string, drop ...git.Ref) error {
 	move := effect.Push(effect.Move{Update: transport.Update{Branch: branch, Start: start, SHA: head, Drop: drop}})
 	_, err := w.Apply(ctx, move)
 	if Unanswered(err) {
 		_, err = w.Apply(ctx, move)
 	}
 	if err == nil && len(drop) > 0 {
-		w.Saved()
+		Saved(w)
 	}
 	return err
 }
 
 // Checkpointed tells that work which stopped half-way is on a branch or a private ref.
-func (w *Work) Checkpointed(where, head string) {
+func Checkpointed(w *Work, where, head string) {
 	thread.Applied(w.Thread, "checkpoint", where, journal.Token("checkpoint", w.Marker.Key, head), effect.Applied)
 }
 
@@ -176,16 +176,16 @@ func Displaced(err error) bool {
 }
 
 // Arrived reports whether a ref is at the commit of a push that ended so. If the answer does not say it, the server is asked.
-func (w *Work) Arrived(ctx context.Context, err error, ref, sha string) bool {
+func Arrived(ctx context.Context, w *Work, err error, ref, sha string) bool {
 	unclear, failed := (*git.ErrUnclear)(nil), (*git.Error)(nil)
 	if err == nil || !errors.As(err, &unclear) && errors.As(err, &failed) && failed.Failure == git.Unreachable {
 		return err == nil
 	}
-	return w.At(ctx, ref) == sha
+	return At(ctx, w, ref) == sha
 }
 
 // At is the commit that the server has at a ref; "" for none, and where the server could not be asked.
-func (w *Work) At(ctx context.Context, ref string) string {
+func At(ctx context.Context, w *Work, ref string) string {
 	refs, err := history.RemoteRefs(ctx, w.Checkout, ref)
 	if err != nil {
 		w.Log.Warn("ref_not_read", w.NumberKey(), w.Event.Number, "ref", ref, "error", err)
@@ -196,10 +196,10 @@ func (w *Work) At(ctx context.Context, ref string) string {
 // KeepAside pushes work to a branch of its own. What is then kept twice stays until a comment names the branch. Where the server takes no such
 // branch, a hidden ref gets the work: as it is, or in a bundle if it changes workflows. What the server refuses for reasons that it
 // does not name, such as a secret, is to be on no ref at all. The zero value is for nowhere.
-func (w *Work) KeepAside(ctx context.Context, head string) model.Kept {
-	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head, Base: w.Base()}
-	err := w.Push(ctx, k.Branch, "", head)
-	there := w.Arrived(ctx, err, k.Ref(), head)
+func KeepAside(ctx context.Context, w *Work, head string) model.Kept {
+	k := model.Kept{Branch: CheckpointBranch(w.Event.Number, head), SHA: head, Base: Base(w)}
+	err := Push(ctx, w, k.Branch, "", head)
+	there := Arrived(ctx, w, err, k.Ref(), head)
 	rejected := (*git.ErrRejected)(nil)
 	switch errors.As(err, &rejected); {
 	case there:
@@ -212,22 +212,22 @@ func (w *Work) KeepAside(ctx context.Context, head string) model.Kept {
 	}
 	if !there {
 		w.Log.Warn("checkpoint_failed", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
-		w.Note("the agent's work could not be pushed to a checkpoint: " + err.Error())
-		w.Spare()
+		Note(w, "the agent's work could not be pushed to a checkpoint: "+err.Error())
+		Spare(w)
 		return model.Kept{}
 	}
-	w.Checkpointed(k.Branch, head)
+	Checkpointed(w, k.Branch, head)
 	return k
 }
 
 // BundleFile is the file for work that cannot be pushed. The workflow knows it by this name.
-func (w *Work) BundleFile(head string) string {
+func BundleFile(w *Work, head string) string {
 	return filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-%.12s.bundle", w.Event.Number, head))
 }
 
 // Gather commits what is in the checkout and finds where it may go. The agent's job hands over the commits of one branch, on top of the
 // head that the agent started from; beside that job there are only those.
-func (w *Work) Gather(ctx context.Context) (Held, error) {
+func Gather(ctx context.Context, w *Work) (Held, error) {
 	switch {
 	case w.Phase.RunsAgent():
 		work, err := gather(ctx, w)
@@ -247,18 +247,18 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 		if err = checkout.Recover(ctx, w.Checkout); err == nil {
 			head, err = w.Checkout.Head(ctx)
 		}
-		w.Note("the agent left a checkout without a commit; its files are kept as changes to the commit that it started from")
+		Note(w, "the agent left a checkout without a commit; its files are kept as changes to the commit that it started from")
 	}
 	if err != nil {
 		return Held{}, err
 	}
 	if tip, err := further(ctx, w, head); err != nil || tip != "" {
 		if err == nil {
-			w.Note("anything in the checkout other than the commits of its branch was left out")
+			Note(w, "anything in the checkout other than the commits of its branch was left out")
 		}
 		return fit(ctx, w, Held{Head: tip}, err)
 	}
-	relation, err := thread.RelationIn(ctx, w.Checkout, w.Base(), head)
+	relation, err := thread.RelationIn(ctx, w.Checkout, Base(w), head)
 	if err != nil {
 		return Held{}, err
 	}
@@ -269,17 +269,17 @@ func gather(ctx context.Context, w *Work) (Held, error) {
 	}
 	if dirty {
 		made, _, err := checkout.Commit(ctx, w.Checkout, head, CheckpointMessage(w.About()))
-		w.TellLeftOut()
+		TellLeftOut(w)
 		switch {
 		case err == nil:
 			work.Head = made
-		case head == w.Base():
+		case head == Base(w):
 			return Held{}, err
 		default: // its commits are kept anyway
-			w.Note("the agent's uncommitted changes could not be kept: " + err.Error())
+			Note(w, "the agent's uncommitted changes could not be kept: "+err.Error())
 		}
 	}
-	if work.Head == w.Base() || relation == model.Behind && !dirty {
+	if work.Head == Base(w) || relation == model.Behind && !dirty {
 		return Held{}, nil
 	}
 	return fit(ctx, w, work, nil)
@@ -293,12 +293,12 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 	if err != nil {
 		return Held{}, err
 	}
-	done, err := w.Own(ctx, w.Base(), work.Head)
+	done, err := Own(ctx, w, Base(w), work.Head)
 	if err != nil {
 		return Held{}, err
 	}
 	work.Head = done.Head
-	found, _, err := w.Inspect(ctx, w.Base(), work.Head)
+	found, _, err := Inspect(ctx, w, Base(w), work.Head)
 	if err == nil && found.Reason == model.ReasonForbidden && !found.nowhere {
 		work.Hidden = true
 		if len(found.pointers) > 0 {
@@ -316,20 +316,20 @@ func fit(ctx context.Context, w *Work, work Held, err error) (Held, error) {
 }
 
 // TellLeftOut tells people which files are in no commit since git does not take them.
-func (w *Work) TellLeftOut() {
+func TellLeftOut(w *Work) {
 	if len(w.Checkout.LeftOut) > 0 {
-		w.Note("these paths cannot be committed, so they are neither pushed nor kept: " + strings.Join(w.Checkout.LeftOut, ", "))
+		Note(w, "these paths cannot be committed, so they are neither pushed nor kept: "+strings.Join(w.Checkout.LeftOut, ", "))
 	}
 	w.Checkout.LeftOut = nil
 }
 
 // KeepOtherBranches keeps what the agent has committed on other branches than the one that it was given.
-func (w *Work) KeepOtherBranches(ctx context.Context) {
-	w.TellLeftOut()
+func KeepOtherBranches(ctx context.Context, w *Work) {
+	TellLeftOut(w)
 	if ctx.Err() != nil { // there is only time for what the agent was given
 		return
 	}
-	refs, err := checkout.LeftBranches(ctx, w.Checkout, w.Base())
+	refs, err := checkout.LeftBranches(ctx, w.Checkout, Base(w))
 	if err != nil { // what is wrong with the checkout is said elsewhere
 		w.Log.Warn("branches_not_looked_at", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 		return
@@ -339,7 +339,7 @@ func (w *Work) KeepOtherBranches(ctx context.Context) {
 		if ref.Name == checkout.Stash {
 			left = "the agent left changes in git stash; they were not pushed"
 		}
-		w.Note(left + keepBranch(ctx, w, ref))
+		Note(w, left+keepBranch(ctx, w, ref))
 	}
 }
 
@@ -362,10 +362,10 @@ func keepBranch(ctx context.Context, w *Work, ref git.Ref) string {
 // half-way leaves it there. "" when HEAD has it all.
 func further(ctx context.Context, w *Work, head string) (string, error) {
 	tip, err := checkout.BranchTip(ctx, w.Checkout, head)
-	if err != nil || tip == "" || tip == head || tip == w.Base() {
+	if err != nil || tip == "" || tip == head || tip == Base(w) {
 		return "", err
 	}
-	grown, err := thread.RelationIn(ctx, w.Checkout, w.Base(), tip)
+	grown, err := thread.RelationIn(ctx, w.Checkout, Base(w), tip)
 	if err != nil || lineage.Decide(grown) != lineage.Pass {
 		return "", err
 	}
@@ -377,22 +377,22 @@ func further(ctx context.Context, w *Work, head string) (string, error) {
 }
 
 // Note says something about the agent's work that people should know.
-func (w *Work) Note(text string) { w.Notes = append(w.Notes, text) }
+func Note(w *Work, text string) { w.Notes = append(w.Notes, text) }
 
 // Outlived says that something of an agent outlives it, with what was done so far left on the runner, as a bundle; nil where
 // nothing does.
-func (w *Work) Outlived(ctx context.Context, err error) error {
+func Outlived(ctx context.Context, w *Work, err error) error {
 	if !thread.IsAlive(err) {
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	work, gerr := w.Gather(ctx)
+	work, gerr := Gather(ctx, w)
 	switch {
 	case gerr == nil && work.Head == "":
 		return thread.StillAlive(err, "")
 	case gerr == nil:
 		file := filepath.Join(w.Git.Temp, fmt.Sprintf("mergexo-kept-%d-%.12s.bundle", w.Event.Number, work.Head))
-		if gerr = transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, w.Base(), work.Head); gerr == nil {
+		if gerr = transport.WriteBundleForPerson(ctx, w.Checkout, file, markdown.Unbundled, Base(w), work.Head); gerr == nil {
 			return thread.StillAlive(err, fmt.Sprintf("; its work is on this runner, in %s: git fetch %s %s gets it", file, file, markdown.Unbundled))
 		}
 	}

@@ -10,8 +10,8 @@ import (
 )
 
 // Overtime ends a run that has no time left to begin what takes an agent; nil as long as there is some.
-func (w *Work) Overtime() error {
-	if !w.Phase.RunsAgent() || w.RunLeft(w.Settings) > 0 {
+func Overtime(w *Work) error {
+	if !w.Phase.RunsAgent() || thread.RunLeft(w.World, w.Settings) > 0 {
 		return nil
 	}
 	return thread.OutOfTime(w.Thread)
@@ -19,8 +19,8 @@ func (w *Work) Overtime() error {
 
 // InTime runs the agent's part of a turn within the time of the run. What that ends is an attempt that failed; one that had
 // begun late does not count, since the next run gives it more time.
-func (w *Work) InTime(ctx context.Context, part func(context.Context) error) error {
-	left := w.RunLeft(w.Settings)
+func InTime(ctx context.Context, w *Work, part func(context.Context) error) error {
+	left := thread.RunLeft(w.World, w.Settings)
 	limited, done := clock.WithTimeoutCause(ctx, w.Clock, left, thread.ErrRunTime)
 	defer done()
 	err := part(limited)
@@ -39,7 +39,7 @@ func (w *Work) InTime(ctx context.Context, part func(context.Context) error) err
 // Foreign runs a program that is not ours, whose name is shown until it is over, within the time of the run. It may find our own
 // directory and leave a configuration there, so that one is made again.
 func Foreign(ctx context.Context, w *Work, name string, run func(context.Context) error) error {
-	err := w.InTime(ctx, func(ctx context.Context) error {
+	err := InTime(ctx, w, func(ctx context.Context) error {
 		defer w.Working.Show("running " + name)()
 		err := run(ctx)
 		if alive := thread.StillAlive(err, ""); alive != nil {

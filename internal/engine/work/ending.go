@@ -47,8 +47,8 @@ func (s said) Unwrap() error { return s.err }
 func Shown(text string, err error) error { return said{text, err} }
 
 // Blocked is the end of work that a person has to look at.
-func (w *Work) Blocked(reason, detail string) *Ending {
-	return &Ending{Block: model.BlockMarker{Reason: reason, Observed: w.Base()}, Detail: detail}
+func Blocked(w *Work, reason, detail string) *Ending {
+	return &Ending{Block: model.BlockMarker{Reason: reason, Observed: Base(w)}, Detail: detail}
 }
 
 // Failing is the end of an attempt that failed.

@@ -28,7 +28,7 @@ const maxFindings = 10
 // Inspect looks at all that a push of head would publish: at every commit, since what one adds and the next removes is
 // published too, and not at what the server has on its branches already. It gives what it has listed, nil for nothing. It believes
 // no object that the agent may have written.
-func (w *Work) Inspect(ctx context.Context, base, head string) (found finding, listed *history.Published, err error) {
+func Inspect(ctx context.Context, w *Work, base, head string) (found finding, listed *history.Published, err error) {
 	if head == base {
 		return finding{}, nil, nil
 	}
@@ -55,7 +55,7 @@ func inspect(ctx context.Context, w *Work, c *git.Checkout, base, head string, k
 }
 
 // InspectBeyond is Inspect for what is not part of some known commits, and for a checkout that only we have written to.
-func (w *Work) InspectBeyond(ctx context.Context, base, head string, known []string) (finding, error) {
+func InspectBeyond(ctx context.Context, w *Work, base, head string, known []string) (finding, error) {
 	if head == base {
 		return finding{}, nil
 	}

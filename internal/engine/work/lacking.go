@@ -57,11 +57,11 @@ func withContents(ctx context.Context, w *Work, head string, pointers []string) 
 	made, err := checkout.Unfiltered(ctx, w.Checkout, head, pointers, "Have whole files in place of pointers\n\nOnce they are added in a clone with Git LFS, they are pointers again.")
 	if err == nil && made != head {
 		var found finding
-		if found, _, err = w.Inspect(ctx, w.Base(), made); err == nil && !found.nowhere {
+		if found, _, err = Inspect(ctx, w, Base(w), made); err == nil && !found.nowhere {
 			return made
 		}
 	}
-	w.Note("the bundle has only pointers in place of " + strings.Join(pointers, ", "))
+	Note(w, "the bundle has only pointers in place of "+strings.Join(pointers, ", "))
 	return head
 }
 
@@ -72,6 +72,6 @@ func TellInside(ctx context.Context, w *Work, pushed string) {
 		w.Log.Warn("submodules_not_looked_at", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "error", err)
 	}
 	if len(inside) > 0 {
-		w.Note("changes inside submodules were not pushed, since they belong to other repositories: " + syntax.Quoted(inside))
+		Note(w, "changes inside submodules were not pushed, since they belong to other repositories: "+syntax.Quoted(inside))
 	}
 }

@@ -17,7 +17,7 @@ import (
 
 // Own makes the commits between base and head ours, whoever their agent said made them: those that the server does not have
 // on a branch that was fetched. What was taken out of their messages is said.
-func (w *Work) Own(ctx context.Context, base, head string) (checkout.Recommitted, error) {
+func Own(ctx context.Context, w *Work, base, head string) (checkout.Recommitted, error) {
 	done, taken, err := recommit(ctx, w, w.Checkout, base, head)
 	if err == nil {
 		tellTaken(w, taken)
@@ -39,7 +39,7 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 		return text
 	})
 	if sprawl, forged := (*git.ErrTreeLimits)(nil), (*history.ErrUnverified)(nil); errors.As(err, &sprawl) || errors.As(err, &forged) {
-		return done, nil, w.Blocked(model.ReasonForbidden, err.Error())
+		return done, nil, Blocked(w, model.ReasonForbidden, err.Error())
 	}
 	if err == nil && done.Head != head {
 		slices.Sort(taken)
@@ -50,8 +50,8 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 }
 
 // OwnHere is own for what the checkout is at, which moves along.
-func (w *Work) OwnHere(ctx context.Context, base, head string) (string, error) {
-	done, err := w.Own(ctx, base, head)
+func OwnHere(ctx context.Context, w *Work, base, head string) (string, error) {
+	done, err := Own(ctx, w, base, head)
 	if err == nil {
 		err = checkout.Follow(ctx, w.Checkout, done)
 	}
@@ -67,7 +67,7 @@ func tellTaken(w *Work, taken []string) {
 	}
 	at := slices.IndexFunc(w.Notes, func(n string) bool { return strings.HasPrefix(n, takenOut) })
 	if at < 0 {
-		w.Note(takenOut + strings.Join(taken, ", "))
+		Note(w, takenOut+strings.Join(taken, ", "))
 		return
 	}
 	all := append(strings.Split(strings.TrimPrefix(w.Notes[at], takenOut), ", "), taken...)

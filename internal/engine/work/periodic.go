@@ -40,7 +40,7 @@ func WipBranch(number int, claim string) string {
 const saveTime = 2 * time.Minute
 
 // Saves is the branch that work in progress is saved on; "" where it is not.
-func (w *Work) Saves() string {
+func Saves(w *Work) string {
 	if !w.Phase.IsWhole() || w.Settings.Agent.CheckpointEvery <= 0 {
 		return ""
 	}
@@ -49,8 +49,8 @@ func (w *Work) Saves() string {
 
 // Save pushes what the agent has done so far, again and again until the returned function is called, so that a runner
 // that is killed takes some minutes of work with it and no more.
-func (w *Work) Save(ctx context.Context) (end func()) {
-	branch := w.Saves()
+func Save(ctx context.Context, w *Work) (end func()) {
+	branch := Saves(w)
 	if branch == "" {
 		return func() {}
 	}
@@ -65,7 +65,7 @@ func (w *Work) Save(ctx context.Context) (end func()) {
 			case <-ctx.Done():
 				return
 			case <-tick.Chan():
-				if err := w.saveOnce(ctx, branch); err != nil && ctx.Err() == nil {
+				if err := saveOnce(ctx, w, branch); err != nil && ctx.Err() == nil {
 					w.Log.Warn("work_not_saved", w.NumberKey(), w.Event.Number, "turn_key", w.Marker.Key, "branch", branch, "error", err)
 				}
 			}
@@ -78,7 +78,7 @@ func (w *Work) Save(ctx context.Context) (end func()) {
 }
 
 // saveOnce pushes what is in the checkout right now, unless it was pushed before or must not be.
-func (w *Work) saveOnce(ctx context.Context, branch string) error {
+func saveOnce(ctx context.Context, w *Work, branch string) error {
 	// An agent can put something in the way that keeps git waiting.
 	ctx, done := clock.WithTimeout(ctx, w.Clock, saveTime)
 	defer done()
@@ -101,7 +101,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 	if err != nil || raw == "" || raw == w.wip.raw {
 		return err
 	}
-	ours, _, err := recommit(ctx, w, c, w.Base(), raw) // the agent goes on from its own commits
+	ours, _, err := recommit(ctx, w, c, Base(w), raw) // the agent goes on from its own commits
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 	if w.wip.tip != "" { // which was looked at before
 		known = append(known, w.wip.tip)
 	}
-	found, _, err := inspect(ctx, w, c, w.Base(), head, known)
+	found, _, err := inspect(ctx, w, c, Base(w), head, known)
 	if err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func saveFrom(ctx context.Context, w *Work, c *git.Checkout, branch string) erro
 }
 
 // Droppable are the refs that are no longer needed once the work is somewhere else.
-func (w *Work) Droppable() []git.Ref {
+func Droppable(w *Work) []git.Ref {
 	if !w.wip.pushed {
 		return w.Inherited
 	}
@@ -140,9 +140,9 @@ func (w *Work) Droppable() []git.Ref {
 }
 
 // Inherit notes the branches with saved work of claims whose work was recorded before their runs died.
-func (w *Work) Inherit(dead []model.Posted[model.TurnMarker]) {
+func Inherit(w *Work, dead []model.Posted[model.TurnMarker]) {
 	for _, d := range dead {
-		if d.Marker.Phase == model.PhasePlanned && d.Marker.Claim != "" && w.Saves() != "" {
+		if d.Marker.Phase == model.PhasePlanned && d.Marker.Claim != "" && Saves(w) != "" {
 			w.Inherited = append(w.Inherited, git.Ref{Name: "refs/heads/" + WipBranch(w.Event.Number, d.Marker.Claim)})
 		}
 	}
@@ -150,8 +150,8 @@ func (w *Work) Inherit(dead []model.Posted[model.TurnMarker]) {
 
 // Unsave removes what was saved meanwhile where nothing came of it that is not somewhere else. It is a courtesy: what stays
 // only takes up room.
-func (w *Work) Unsave(ctx context.Context) {
-	for _, ref := range w.Droppable() {
+func Unsave(ctx context.Context, w *Work) {
+	for _, ref := range Droppable(w) {
 		if err := w.Open(ctx); err != nil {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 			break
@@ -160,21 +160,21 @@ func (w *Work) Unsave(ctx context.Context) {
 			w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "ref", ref.Name, "error", err)
 		}
 	}
-	w.Saved()
+	Saved(w)
 	w.Inherited = nil
 }
 
 // Spare leaves what was saved meanwhile where it is: the work as it is now cannot be kept, so that this is the best there is.
-func (w *Work) Spare() {
-	for _, ref := range w.Droppable() {
-		w.Note("an earlier version of it may be on branch " + strings.TrimPrefix(ref.Name, "refs/heads/"))
+func Spare(w *Work) {
+	for _, ref := range Droppable(w) {
+		Note(w, "an earlier version of it may be on branch "+strings.TrimPrefix(ref.Name, "refs/heads/"))
 	}
-	w.Saved()
+	Saved(w)
 	w.Inherited = nil
 }
 
 // FindSaved notes with the attempts of dead claims the branches that their runs had saved work on.
-func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMarker]) (found bool, err error) {
+func FindSaved(ctx context.Context, w *Work, dead []model.Posted[model.TurnMarker]) (found bool, err error) {
 	var refs []string
 	for _, d := range dead {
 		if d.Marker.Phase == model.PhaseStarted && d.Marker.Claim != "" {
@@ -201,7 +201,7 @@ func (w *Work) FindSaved(ctx context.Context, dead []model.Posted[model.TurnMark
 }
 
 // Saved notes that the work is somewhere else now, so that what was saved meanwhile is gone.
-func (w *Work) Saved() {
+func Saved(w *Work) {
 	if err := os.RemoveAll(w.wip.objects); err != nil { // which does nothing for ""
 		w.Log.Warn("saved_work_not_removed", w.NumberKey(), w.Event.Number, "dir", w.wip.objects, "error", err)
 	}

@@ -18,17 +18,17 @@ import (
 )
 
 // Settle leaves in the checkout what is in head, its HEAD, and nothing else, so that what is tested is what is pushed.
-func (w *Work) Settle(ctx context.Context, head string) error {
+func Settle(ctx context.Context, w *Work, head string) error {
 	dirty, err := checkout.Dirty(ctx, w.Checkout, head)
 	if err != nil {
 		return err
 	}
 	if dirty {
 		where := ""
-		if k := w.SetAside(ctx); k.Branch != "" {
+		if k := SetAside(ctx, w); k.Branch != "" {
 			where = ", but kept on " + k.Named()
 		}
-		w.Note("the agent left changes in its checkout without a commit message; they were not pushed" + where)
+		Note(w, "the agent left changes in its checkout without a commit message; they were not pushed"+where)
 	}
 	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
 	if dirty || len(w.Settings.RequiredTests()) > 0 {
@@ -38,22 +38,22 @@ func (w *Work) Settle(ctx context.Context, head string) error {
 }
 
 // GuardLocal holds the history in the checkout against the head that the agent was given.
-func (w *Work) GuardLocal(ctx context.Context) (string, error) {
+func GuardLocal(ctx context.Context, w *Work) (string, error) {
 	head, err := w.Checkout.Head(ctx)
 	if err != nil {
 		return "", Failing(err)
 	}
 	relation := model.Identical
-	if head != w.Base() {
-		if relation, err = thread.RelationIn(ctx, w.Checkout, w.Base(), head); err != nil {
+	if head != Base(w) {
+		if relation, err = thread.RelationIn(ctx, w.Checkout, Base(w), head); err != nil {
 			return "", err
 		}
 	}
 	switch lineage.Decide(relation) {
 	case lineage.Block:
-		return "", &Ending{Block: thread.Rewritten(w.Base(), head, model.GuardLocal)}
+		return "", &Ending{Block: thread.Rewritten(Base(w), head, model.GuardLocal)}
 	case lineage.Resolve:
-		return "", Failing(fmt.Errorf("the history between %s and %s could not be read", markdown.Short(w.Base()), markdown.Short(head)))
+		return "", Failing(fmt.Errorf("the history between %s and %s could not be read", markdown.Short(Base(w)), markdown.Short(head)))
 	}
 	return head, nothingLeftBehind(ctx, w, head)
 }
@@ -73,7 +73,7 @@ func nothingLeftBehind(ctx context.Context, w *Work, head string) error {
 
 // RequiredTests gives the end of the output of tests that fail at head, or "". Where head is base there is nothing to test. slow
 // says that they were stopped because of their time.
-func (w *Work) RequiredTests(ctx context.Context, base, head string) (output string, slow bool, err error) {
+func RequiredTests(ctx context.Context, w *Work, base, head string) (output string, slow bool, err error) {
 	if len(w.Settings.RequiredTests()) == 0 || head == base {
 		return "", false, nil
 	}
@@ -101,7 +101,7 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 		err = agent.RunTests(ctx, w.Checkout.Dir(), argv, opt)
 		shown()
 	}
-	if alive := w.Outlived(ctx, err); alive != nil {
+	if alive := Outlived(ctx, w, err); alive != nil {
 		return "", false, alive
 	}
 	reset := checkout.Reset(context.WithoutCancel(ctx), w.Checkout, head) // what tests leave is nobody's work
@@ -119,7 +119,7 @@ func (w *Work) RequiredTests(ctx context.Context, base, head string) (output str
 		return "", false, err
 	}
 	if missing, fix := turn.Unstarted(w.Settings.Repo.RequiredTests, failed.Exit, failed.Stderr); missing != "" && failed.Kind == agent.Exit { // no round of the agent changes that
-		return "", false, w.Blocked(model.ReasonTests, missing+": "+fix+"\n"+strings.TrimSpace(failed.Stderr))
+		return "", false, Blocked(w, model.ReasonTests, missing+": "+fix+"\n"+strings.TrimSpace(failed.Stderr))
 	}
 	output = strings.TrimSpace(failed.Stderr + "\n" + failed.Detail)
 	if slow = failed.Kind == agent.Timeout; slow {

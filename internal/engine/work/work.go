@@ -33,4 +33,4 @@ type Work struct {
 }
 
 // Base is the head that the commits sit on.
-func (w *Work) Base() string { return turn.Base(w.Marker) }
+func Base(w *Work) string { return turn.Base(w.Marker) }

@@ -26,7 +26,7 @@ func Begin(ctx context.Context, c *git.Checkout, branch, base string) (sha strin
 
 func begin(ctx context.Context, c *git.Checkout, branch, base string) (string, error) {
 	again := c.Noted != nil
-	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+	if err := errors.Join(c.PutBack(), git.NewOwnDir(c)); err != nil {
 		return "", err
 	}
 	tip, err := history.FetchBranches(ctx, c, base, "")

@@ -39,7 +39,7 @@ func look(ctx context.Context, c *git.Checkout, index, head string, settings ...
 // compare is look for an index without such orders.
 func compare(ctx context.Context, c *git.Checkout, index, head string, settings ...string) (Changes, error) {
 	ch := Changes{Set: map[string]git.Entry{}, Was: map[string]git.Entry{}}
-	if err := c.PointHead(head); err != nil {
+	if err := git.PointHead(c, head); err != nil {
 		return ch, err
 	}
 	out, err := c.TreeWith(ctx, index, nil, slices.Concat(anyway, settings, []string{"status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=all", "--ignore-submodules=dirty"})...)
@@ -82,7 +82,7 @@ func complete(ctx context.Context, c *git.Checkout, index, head string, settings
 	} else if info, gone := os.Stat(index); gone == nil && info.Size() >= smallestIndex && (err == nil || code == 1) { // 1: conflicts
 		return nil
 	}
-	if err := readTree(ctx, c, index, head); err != nil || !c.Sparse() {
+	if err := readTree(ctx, c, index, head); err != nil || !git.Sparse(c) {
 		return err
 	}
 	out, err := c.TreeWith(ctx, index, nil, "ls-files", "-z", "--deleted")

@@ -37,7 +37,7 @@ func stripCredentials(ctx context.Context, c *git.Checkout) error {
 			return fmt.Errorf("take credentials out of the checkout: %w", err)
 		}
 	}
-	return c.TakeSettings(ctx, left)
+	return git.TakeSettings(ctx, c, left)
 }
 
 // configsOf are the configurations of a working tree and of its submodules, beside the one that all working trees share.
@@ -64,7 +64,7 @@ const (
 // stripOthers removes them from other checkouts in the workspace, such as one that actions/checkout was given a path for: whatever
 // runs as another user can read those too.
 func stripOthers(ctx context.Context, c *git.Checkout) error {
-	if c.Opt.Workspace == "" || c.Personal() {
+	if c.Opt.Workspace == "" || git.Personal(c) {
 		return nil
 	}
 	found, err := filepath.Glob(filepath.Join(c.Opt.Temp, "git-credentials-*.config")) // since v6
@@ -116,12 +116,12 @@ func stripOther(ctx context.Context, c *git.Checkout, file string) error {
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	if _, err = c.ListSettings(ctx, file); err == nil {
+	if _, err = git.ListSettings(ctx, c, file); err == nil {
 		_, err = stripFile(ctx, c, file, func(string) {})
 		return err
 	}
 	text, readErr := os.ReadFile(file)
-	if readErr != nil || c.Redact(string(text)) != string(text) {
+	if readErr != nil || git.Redact(c, string(text)) != string(text) {
 		return err
 	}
 	c.Opt.Log.Debug("configuration_unreadable", "file", file, "error", err)
@@ -130,7 +130,7 @@ func stripOther(ctx context.Context, c *git.Checkout, file string) error {
 
 // stripFile returns the settings that are left. Of each file with a credential that they name, discard hears.
 func stripFile(ctx context.Context, c *git.Checkout, file string, discard func(file string)) ([]git.Setting, error) {
-	list, err := c.ListSettings(ctx, file)
+	list, err := git.ListSettings(ctx, c, file)
 	if err != nil {
 		return nil, err
 	}
@@ -145,12 +145,12 @@ func stripFile(ctx context.Context, c *git.Checkout, file string, discard func(f
 			return nil, err
 		}
 		changed = true
-		c.Opt.Log.Debug("credential_removed", "key", c.Redact(syntax.Clean(s.Key)))
+		c.Opt.Log.Debug("credential_removed", "key", git.Redact(c, syntax.Clean(s.Key)))
 	}
 	if !changed {
 		return list, nil
 	}
-	return c.ListSettings(ctx, file)
+	return git.ListSettings(ctx, c, file)
 }
 
 var keyFile = regexp.MustCompile(`-i "?([^" ]+)"?`)

@@ -65,7 +65,7 @@ func LeftBranches(ctx context.Context, c *git.Checkout, start string) ([]git.Ref
 		}
 		found = append(found, left...)
 	}
-	return found, c.NewOwnDir()
+	return found, git.NewOwnDir(c)
 }
 
 // astray are those of the branches with commits that neither HEAD nor a fetched branch has.

@@ -200,7 +200,7 @@ func worktreesOf(ctx context.Context, c *git.Checkout, branch string) (at, going
 // worktreeAt finds a worktree's git directory; none if its files are gone.
 func worktreeAt(ctx context.Context, c *git.Checkout, top string) (git.Worktree, error) {
 	if samePlace(top, c.Top) {
-		return c.MainWorktree(), nil
+		return git.MainWorktree(c), nil
 	}
 	if _, err := os.Stat(filepath.Join(top, ".git")); err != nil {
 		return git.Worktree{Top: top}, nil

@@ -23,7 +23,7 @@ func Restore(ctx context.Context, c *git.Checkout, branch, base, sha string) err
 
 func restore(ctx context.Context, c *git.Checkout, branch, base, sha string) error {
 	again := c.Noted != nil
-	if err := errors.Join(c.PutBack(), c.NewOwnDir()); err != nil {
+	if err := errors.Join(c.PutBack(), git.NewOwnDir(c)); err != nil {
 		return err
 	}
 	seen, err := history.FetchBranches(ctx, c, branch, base)
@@ -64,7 +64,7 @@ func prepareForAgent(ctx context.Context, c *git.Checkout) error {
 	if err := c.Note("exclude", "attributes", "sparse-checkout"); err != nil {
 		return err
 	}
-	return c.NewOwnDir()
+	return git.NewOwnDir(c)
 }
 
 // trackingRefs name the fetched tips as an agent expects them: origin/BRANCH, origin/BASE.

@@ -25,7 +25,7 @@ func Snapshot(ctx context.Context, c *git.Checkout, before, message string) (sha
 	if c.Noted == nil || c.Started == "" {
 		return "", errors.New("snapshot: no branch was restored")
 	}
-	if err := c.NewOwnDir(); err != nil {
+	if err := git.NewOwnDir(c); err != nil {
 		return "", err
 	}
 	if err := c.CheckUnchanged(); err != nil {

@@ -34,7 +34,7 @@ func TestTree(ctx context.Context, c *git.Checkout, sha string) (dir string, rem
 	if err := history.FetchTree(ctx, c, sha); err != nil {
 		return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 	}
-	if c.Noted == nil && !c.Personal() {
+	if c.Noted == nil && !git.Personal(c) {
 		if err := errors.Join(stripCredentials(ctx, c), c.Note()); err != nil {
 			return "", nil, fmt.Errorf("make a tree for tests: %w", err)
 		}
@@ -100,7 +100,7 @@ func testSettings(ctx context.Context, c *git.Checkout, sha string) []git.Settin
 	}
 	for _, s := range history.SubmoduleSettings(ctx, c, sha) {
 		if strings.HasSuffix(s.Key, ".url") && strings.HasPrefix(s.Value, ".") {
-			list = append(list, git.Setting{Key: s.Key, Value: c.Beside(s.Value)})
+			list = append(list, git.Setting{Key: s.Key, Value: git.Beside(c, s.Value)})
 		}
 	}
 	return list

@@ -67,7 +67,7 @@ func InWorkspace(ctx context.Context, c *git.Checkout, workspace, sha string) (*
 	switch {
 	case w.OwnClone:
 		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is not a checkout of this repository", workspace)}, w.Close())
-	case w.Sparse():
+	case git.Sparse(w):
 		return nil, errors.Join(&ErrNoWorkspace{fmt.Sprintf("%s is a sparse checkout, which leaves out files of the commit", workspace)}, w.Close())
 	}
 	if err := os.Chmod(c.Top, 0o711); err != nil { // as in Make: another user can read the objects, and nothing else
@@ -90,7 +90,7 @@ func (p *Workspace) Dir() string { return p.w.Top }
 // note records the workspace's state. It changes nothing, except for removing credentials.
 func (p *Workspace) note(ctx context.Context) (err error) {
 	w := p.w
-	if err := errors.Join(stripCredentials(ctx, w), w.Note("exclude", "attributes", "sparse-checkout"), w.NewOwnDir()); err != nil {
+	if err := errors.Join(stripCredentials(ctx, w), w.Note("exclude", "attributes", "sparse-checkout"), git.NewOwnDir(w)); err != nil {
 		return fmt.Errorf("test in the workspace: %w", err)
 	}
 	p.shallow = w.Boundary
@@ -220,7 +220,7 @@ func (p *Workspace) shareObjects(boundary []byte) error {
 	if err := git.ReplaceFile(w.Shallow, w.Boundary); err != nil {
 		return err
 	}
-	return w.NewOwnDir()
+	return git.NewOwnDir(w)
 }
 
 // out moves a file out of the way.
@@ -269,7 +269,7 @@ func (p *Workspace) unwind(ctx context.Context) error {
 		}
 	}
 	w.Boundary = p.shallow
-	err := errors.Join(git.ReplaceFile(w.Index, p.index), git.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), p.head), git.ReplaceFile(w.Shallow, p.shallow), w.PutBack(), w.NewOwnDir())
+	err := errors.Join(git.ReplaceFile(w.Index, p.index), git.ReplaceFile(filepath.Join(w.GitDir, "HEAD"), p.head), git.ReplaceFile(w.Shallow, p.shallow), w.PutBack(), git.NewOwnDir(w))
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ type Order struct {
 // Do makes the fetch, and takes over where the history ends then. *ErrNoRef names what the server does not have.
 func (o Order) Do(ctx context.Context, c *git.Checkout) error {
 	named, err := o.send(ctx, c)
-	return errors.Join(missing(c, err, named), c.TakeShallow())
+	return errors.Join(missing(c, err, named), git.TakeShallow(c))
 }
 
 // send is the network operation. The error is git's own.
@@ -99,7 +99,7 @@ var missingRef = regexp.MustCompile(`(?:couldn't find remote ref|not our ref|una
 func missing(c *git.Checkout, err error, named []string) error {
 	if m := missingRef.FindStringSubmatch(git.StderrOf(err)); m != nil {
 		for _, name := range named {
-			if strings.TrimSpace(m[1]) == strings.TrimSpace(syntax.Clean(c.Redact(name))) {
+			if strings.TrimSpace(m[1]) == strings.TrimSpace(syntax.Clean(git.Redact(c, name))) {
 				return &git.ErrNoRef{Ref: name}
 			}
 		}

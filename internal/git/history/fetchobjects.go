@@ -63,7 +63,7 @@ func fetchObjects(ctx context.Context, c *git.Checkout, ids []string) error {
 	}
 	order := Order{IDs: ids, Options: []string{"--filter=blob:none"}, Settings: []string{"-c", "fetch.negotiationAlgorithm=noop"}}
 	_, err := order.send(ctx, c) // a file that the server lacks is no branch that is gone
-	return git.Wrap(errors.Join(err, c.TakeShallow()), "fetch missing files")
+	return git.Wrap(errors.Join(err, git.TakeShallow(c)), "fetch missing files")
 }
 
 // Lacking are those of the objects that the server does not have, ten at most. One network operation, and one more for each.

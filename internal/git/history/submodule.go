@@ -16,7 +16,7 @@ import (
 // network operation.
 func SubmoduleLacks(ctx context.Context, c *git.Checkout, rev, path, sha string) (why string, err error) {
 	address := submoduleAddress(ctx, c, rev, path)
-	sibling, ours := c.Sibling(address)
+	sibling, ours := git.Sibling(c, address)
 	dir := strings.TrimPrefix(address, "file://")
 	failed := &git.Error{Failure: git.NotFound}
 	if err = failed; ours || filepath.IsAbs(dir) {

@@ -18,7 +18,7 @@ func PublishIsolated(ctx context.Context, c *git.Checkout, p Update) error {
 	if !p.valid() || p.Stage != "" || len(p.Drop) > 0 {
 		return fmt.Errorf("publish %q: not a branch and commit ids alone", p)
 	}
-	if err := c.NewOwnDir(); err != nil { // the agent may have tampered with our git directory
+	if err := git.NewOwnDir(c); err != nil { // the agent may have tampered with our git directory
 		return err
 	}
 	if p.Start != "" {
