@@ -17,7 +17,7 @@ import (
 )
 
 // mostCallable is how many methods may be called on a value of one type, with those that it gets from embedded types of every package.
-//
+// A type with more is several topics that share a receiver.
 const mostCallable = 40
 
 // resolver reports whether a type's methods are the fields of one of GitHub's GraphQL types, whose number is not ours to choose.
