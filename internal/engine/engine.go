@@ -32,7 +32,11 @@ func (e *Engine) Handle(ctx context.Context, ev model.Event) (model.Report, erro
 	thread.Begins(&e.World)
 	began := e.Now()
 	rep := model.Report{Result: model.ResultNothing, Number: ev.Number, Effects: []model.Effect{}}
-	err := e.handle(ctx, ev, &rep)
+	handle := e.handle
+	if !e.Phase.Writes() {
+		handle = e.handOver
+	}
+	err := handle(ctx, ev, &rep)
 	rep.Calls.REST, rep.Calls.GraphQL = e.GitHub.Calls()
 	rep.DurationMS = e.Now().Sub(began).Milliseconds()
 	return rep, e.Conclude(err, &rep)
@@ -51,7 +55,7 @@ func (e *Engine) handle(ctx context.Context, ev model.Event, rep *model.Report) 
 	case ev.Number == 0:
 		return thread.End(model.ResultNothing, "the %s event names neither a pull request nor an issue", ev.Name)
 	}
-	err := e.look(ctx, ev, rep)
+	err := e.lookAtAll(ctx, ev, rep)
 	if g := (*github.Error)(nil); errors.As(err, &g) && g.Kind == github.NotFound && ev.Action != "" && !ev.IsPull && strings.Contains(g.Message, fmt.Sprintf("%s#%d ", ev.Repo, ev.Number)) {
 		// The event itself tells that it was there.
 		return thread.End(model.ResultNothing, "%s#%d no longer exists: it was deleted, transferred or converted after the event", ev.Repo, ev.Number)
@@ -85,19 +89,11 @@ func (e *Engine) checked(ctx context.Context, ev model.Event, rep *model.Report)
 	}
 	ev.Number, ev.IsPull = ev.Numbers[0], true
 	e.Number, rep.Number = ev.Number, ev.Number
-	return e.look(ctx, ev, rep)
-}
-
-// look takes turns on the numbers of an event and on what follows, or has an agent's job hand one turn over.
-func (e *Engine) look(ctx context.Context, ev model.Event, rep *model.Report) error {
-	if !e.Phase.Writes() {
-		return e.handOver(ctx, ev, rep)
-	}
 	return e.lookAtAll(ctx, ev, rep)
 }
 
 // lookAtAll takes turns on each number that the event names: a commit that was checked can be the head of several pull requests.
-// The report is of the one that needs a person most, with what was done on all of them. An agent's job hands one turn over.
+// The report is of the one that needs a person most, with what was done on all of them.
 func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Report) (all error) {
 	if len(ev.Numbers) < 2 {
 		return e.drain(ctx, newTask(ev), rep)
@@ -125,11 +121,11 @@ func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
 	if e.Effects != nil {
-		return e.lookAtAll(ctx, ev, rep)
+		return e.handle(ctx, ev, rep)
 	}
 	e.Effects, e.Log = effect.NewHanding(), effect.Quiet(e.Log)
-	err := e.lookAtAll(ctx, ev, rep)
-	if e.Handed {
+	err := e.handle(ctx, ev, rep)
+	if e.Handed || e.Number == 0 {
 		return err
 	}
 	e.Handed = true
@@ -139,7 +135,7 @@ func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report
 	case s != nil && s.Result != model.ResultRetry:
 		err = thread.End(model.ResultNothing, "%s", s.Reason)
 	}
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: ev.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: e.Number, Ended: handoff.Nothing, Detail: err.Error()}
 	_, werr := thread.New(&e.World, ev, rep, nil).Apply(ctx, effect.HandOver(e.Bundle, nothing))
 	return errors.Join(err, werr)
 }

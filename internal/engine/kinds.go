@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/mergexo/mergexo/internal/config"
+	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/thread"
@@ -13,12 +14,19 @@ import (
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
-// takeTurn takes the pull request or issue as far as one turn goes. It says whether another look is due.
-func (p *topics) takeTurn(ctx context.Context) (again bool, err error) {
-	if p.Snap.IsPull() {
-		return p.continuePull(ctx)
+// act answers commands, and takes the number as far as one turn goes. It says whether another look is due.
+func (p *topics) act(ctx context.Context) (again bool, err error) {
+	attempt.Collect(p.pull.Attempt)
+	if err := p.desk.Answer(ctx); err != nil {
+		return false, err
 	}
-	return p.continueIssue(ctx)
+	if !p.Snap.IsPull() {
+		return p.continueIssue(ctx)
+	}
+	if err := p.task.ended; err != nil {
+		return false, err
+	}
+	return p.continuePull(ctx)
 }
 
 // tellNeed puts what waits for a person into the report of a run that could not go on without one.
@@ -33,20 +41,8 @@ func (p *topics) tellNeed(ended error) {
 	}
 }
 
-// continuePull answers commands, ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the
-// feedback.
+// continuePull ends what is over, lets the pull request of a fork in, and continues the review, the merge, then the feedback.
 func (p *topics) continuePull(ctx context.Context) (again bool, err error) {
-	if err := p.hear(ctx); err != nil {
-		return false, err
-	}
-	if err := p.task.ended; err != nil {
-		return false, err
-	}
-	return p.continueWork(ctx)
-}
-
-// continueWork is continuePull behind the commands.
-func (p *topics) continueWork(ctx context.Context) (again bool, err error) {
 	ends, err := p.pull.WrapUp(ctx)
 	if err == nil && ends {
 		err = p.fork.End(ctx)
@@ -110,12 +106,9 @@ func (p *topics) giveWay(ctx context.Context, ended error) error {
 	return p.instead(issue)
 }
 
-// continueIssue answers commands, and takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
+// continueIssue takes the work on the issue as far as one attempt goes. The items of a roadmap begin one after the
 // other where they have no runs of their own: how one of them ended keeps no other from its turn.
 func (p *topics) continueIssue(ctx context.Context) (again bool, err error) {
-	if err := p.hear(ctx); err != nil {
-		return false, err
-	}
 	ended := p.task.ended
 	if ended != nil && (p.State.Roadmap == nil || thread.Outlives(ended)) {
 		return false, ended

@@ -170,7 +170,7 @@ func step(t *testing.T, seed uint64, surveyed bool) (next string, ended error) {
 			ended = thread.Tidy(context.Background(), at)
 		}
 		if ended == nil {
-			_, ended = p.takeTurn(context.Background())
+			_, ended = p.act(context.Background())
 		}
 	} else {
 		ended = e.Survey(context.Background(), at)

@@ -68,7 +68,7 @@ func (e *Engine) step(ctx context.Context, t *task, rep *model.Report) (p *topic
 	p.task = t
 	defer p.Close()
 	if err = p.Begin(ctx); err == nil {
-		again, err = p.takeTurn(ctx)
+		again, err = p.act(ctx)
 	}
 	err = thread.Ended(p.World, err)
 	if errors.As(err, &next) {
@@ -103,7 +103,7 @@ func (e *Engine) Survey(ctx context.Context, t *thread.Thread) error {
 	defer p.Close()
 	err := p.Begin(ctx)
 	if err == nil {
-		_, err = p.takeTurn(ctx)
+		_, err = p.act(ctx)
 	}
 	return thread.Ended(p.World, err)
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 
-	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
@@ -44,12 +43,6 @@ func topicsOf(t *thread.Thread) *topics {
 	return p
 }
 
-// hear takes in what the agent's job handed over, and answers commands.
-func (p *topics) hear(ctx context.Context) error {
-	attempt.Collect(p.pull.Attempt)
-	return p.desk.Answer(ctx)
-}
-
 // mergeRequests are the requests to merge the pull request of a thread.
 func mergeRequests(t *thread.Thread) *landing.Request { return topicsOf(t).merging }
 
@@ -67,7 +60,7 @@ func (p *topics) foresee(ctx context.Context) error {
 	t.World, t.Memory, t.Report = &w, &known, &model.Report{}
 	q := topicsOf(&t)
 	q.task = newTask(t.Event)
-	_, err := q.continueWork(ctx)
+	_, err := q.continuePull(ctx)
 	if stop := (*thread.Stop)(nil); probe.Next() != "" && !errors.As(err, &stop) {
 		return nil
 	}
