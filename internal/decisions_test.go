@@ -26,14 +26,11 @@ import (
 // decisions are the functions of the engine that decide, by room. They read as much as they like, and return what is to be done.
 // None of them reaches an applier, through whatever it calls.
 var decisions = map[string][]string{
-	"attempt":   {"plan"},
-	"feedback":  {"nextTurn"},
-	"issues":    {"NextStep"},
+	"":          {"desk.decideHere", "desk.decideAbout", "desk.evaluate", "desk.evaluateIssue", "desk.Explain"},
+	"turns":     {"plan", "nextTurn", "NextStep"},
 	"landing":   {"Request.Find", "Request.Evaluate", "Ready", "Request.Gates", "Opening", "landedRange", "line.look", "unheard", "ShowTrains", "trainStanding"},
-	"operator":  {"Desk.decideHere", "Desk.decideAbout", "Desk.evaluate", "Desk.evaluateIssue", "Desk.Explain"},
 	"planning":  {"Issue.look", "Issue.readRunning", "problems", "proposed"},
-	"reviewer":  {"request", "Design", "Fresh", "Raised", "Unsafe"},
-	"reviewing": {"Pull.Find", "refuse", "labelled", "reviewed"},
+	"reviewing": {"request", "Design", "Fresh", "Raised", "Unsafe", "Pull.Find", "refuse", "labelled", "reviewed"},
 	"sweeping":  {"sweeper.scan", "sweeper.decide", "sweeper.next", "scan.places"},
 	"thread":    {"Thread.Read", "Thread.Pending", "IssueFacts", "ForkFacts"},
 }
@@ -160,7 +157,7 @@ func callsOfTheEngine(t *testing.T) calls {
 
 // function is a function of a room by its full name, given as in CONTRIBUTING.md.
 func function(room, name string) string {
-	at := module + "/internal/engine/" + room
+	at := strings.TrimSuffix(module+"/internal/engine/"+room, "/")
 	if typ, method, isMethod := strings.Cut(name, "."); isMethod {
 		return fmt.Sprintf("(*%s.%s).%s", at, typ, method)
 	}

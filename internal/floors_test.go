@@ -41,12 +41,12 @@ var floors = map[string]int{
 // rooms says how high each room of a house stands in it. A room imports only lower ones; rooms of one height are siblings, and
 // what two of them need goes down. Tests from outside of a room may use all rooms of their house to set a scene.
 var rooms = map[string]int{
-	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine/redact": 2, "internal/engine/record": 2,
-	"internal/engine/work": 3, "internal/engine/reviewer": 4, "internal/engine/attempt": 5, // of an agent, whatever it is for
+	"internal/engine/effect": 0, "internal/engine/thread": 1, "internal/engine/redact": 2,
+	"internal/engine/work": 3, "internal/engine/reviewing": 4, "internal/engine/turns": 5, // of an agent, whatever it is for
 	// topics
-	"internal/engine/feedback": 6, "internal/engine/issues": 6, "internal/engine/landing": 6, "internal/engine/sweeping": 6, "internal/engine/reviewing": 6, "internal/engine/planning": 6,
-	"internal/engine/forks": 7, "internal/engine/operator": 7, // they ask for other topics
-	"internal/engine": 8,
+	"internal/engine/landing": 6, "internal/engine/sweeping": 6, "internal/engine/planning": 6,
+	"internal/engine/forks": 7, // it asks for a merge
+	"internal/engine":       8,
 
 	"internal/git/syntax":  0, // names and answers
 	"internal/git/relay":   1, // knows no repository

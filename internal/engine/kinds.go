@@ -6,17 +6,17 @@ import (
 	"errors"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/attempt"
 	"github.com/mergexo/mergexo/internal/engine/landing"
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/turns"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/needs"
 )
 
 // act answers commands, and takes the number as far as one turn goes. It says whether another look is due.
 func (p *topics) act(ctx context.Context) (again bool, err error) {
-	attempt.Collect(p.pull.Attempt)
+	turns.Collect(p.pull.Attempt)
 	if err := p.desk.Answer(ctx); err != nil {
 		return false, err
 	}

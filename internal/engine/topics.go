@@ -6,14 +6,12 @@ import (
 	"maps"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/feedback"
 	"github.com/mergexo/mergexo/internal/engine/forks"
-	"github.com/mergexo/mergexo/internal/engine/issues"
 	"github.com/mergexo/mergexo/internal/engine/landing"
-	"github.com/mergexo/mergexo/internal/engine/operator"
 	"github.com/mergexo/mergexo/internal/engine/planning"
 	"github.com/mergexo/mergexo/internal/engine/reviewing"
 	"github.com/mergexo/mergexo/internal/engine/thread"
+	"github.com/mergexo/mergexo/internal/engine/turns"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -23,23 +21,23 @@ type topics struct {
 	*thread.Thread
 	task *task // nil where it is no run's
 
-	pull    *feedback.Pull
-	issue   *issues.Issue
+	pull    *turns.Pull
+	issue   *turns.Issue
 	merging *landing.Request
 	fork    *forks.Pull
 	review  *reviewing.Pull
 	plan    *planning.Issue
-	desk    *operator.Desk
+	desk    *desk
 }
 
 // topicsOf are those of what a thread is about.
 func topicsOf(t *thread.Thread) *topics {
-	p := &topics{Thread: t, pull: feedback.NewPull(t), issue: issues.NewIssue(t), merging: &landing.Request{Thread: t}, review: reviewing.NewPull(t)}
+	p := &topics{Thread: t, pull: turns.NewPull(t), issue: turns.NewIssue(t), merging: &landing.Request{Thread: t}, review: reviewing.NewPull(t)}
 	p.fork = &forks.Pull{Work: &work.Work{Thread: t}, Merging: p.merging}
 	p.merging.Voided = p.fork.Voided
 	p.plan = &planning.Issue{Thread: t}
 	p.issue.Planned = p.plan.Continue
-	p.desk = &operator.Desk{Thread: t, Topics: operator.Topics{Merging: p.merging, Review: p.review, Issue: p.issue, Foresee: p.foresee}, Of: func(other *thread.Thread) *operator.Desk { return topicsOf(other).desk }}
+	p.desk = &desk{Thread: t, topics: p}
 	return p
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
 	"github.com/mergexo/mergexo/internal/engine/landing"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/external"
@@ -83,7 +82,7 @@ func (p *Pull) proceed(ctx context.Context, step external.Step) (*thread.Stop, e
 	}
 	if step.Act == external.GiveUp || step.Act == external.GoOn {
 		if live, err := g.Busy(ctx, g.comment, step.From.Marker.Lease); err != nil || live {
-			return record.Taken(g.record().About, step.From.URL), err
+			return thread.Taken(g.record().About, step.From.URL), err
 		}
 	}
 	pull := p.Snap.Pull
@@ -133,9 +132,9 @@ func token(g *admission, what string) string {
 }
 
 // record is the comment of the admission.
-func (g *admission) record() record.Record {
+func (g *admission) record() thread.Record {
 	rounds := time.Duration(2 * (g.Settings.Feedback.RepairRounds + 1))
-	return record.Record{
+	return thread.Record{
 		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindExternal, Token: token(g, "let_in"),
 		About: fmt.Sprintf("pull request %d", g.Event.Number), Term: rounds*g.Settings.Agent.Timeout + thread.ClaimMargin,
 	}

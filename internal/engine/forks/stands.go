@@ -3,7 +3,6 @@ package forks
 import (
 	"context"
 
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/model"
@@ -23,7 +22,7 @@ func (g *admission) stands(ctx context.Context) (*thread.Stop, error) {
 	was := step.From
 	switch {
 	case was == nil || was.Marker.Claim != g.marker.Claim:
-		return record.Taken(g.record().About, g.Snap.Pull.URL), nil
+		return thread.Taken(g.record().About, g.Snap.Pull.URL), nil
 	case step.Act == external.GoOn || step.Act == external.GiveUp: // the attempt at hand may be the last one
 		return nil, nil
 	case g.Snap.Pull.State != model.PullOpen:

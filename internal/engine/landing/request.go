@@ -16,7 +16,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/external"
 	"github.com/mergexo/mergexo/internal/lineage"
@@ -100,7 +99,7 @@ func Opening(p *Request, m model.MergeMarker, v merge.Verdict) (model.MergeMarke
 func sign(p *Request, m *model.MergeMarker) {
 	m.BaseSHA, m.Car = p.MergeFacts.BaseSHA, false
 	m.Attempt = merge.Attempts(p.State, m.Head, m.BaseSHA) + 1
-	record.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
+	thread.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
 }
 
 // expiry is until when a merge may take from now.

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -18,9 +17,9 @@ import (
 )
 
 // requested is the comment of the request.
-func requested(g *merger) record.Record {
+func requested(g *merger) thread.Record {
 	g.marker.Repo, g.marker.Number, g.marker.Detail = g.Event.Repo.String(), g.Event.Number, thread.Clip(g.marker.Detail)
-	return record.Record{
+	return thread.Record{
 		Thread: g.Thread, Comment: &g.comment, Marker: &g.marker, Kind: journal.KindMerge, Token: thread.CommandToken(g.marker.Command),
 		About: fmt.Sprintf("the merge of pull request %d", g.Event.Number), Heading: g.heading + "\n\n", Term: term(g.Request),
 	}

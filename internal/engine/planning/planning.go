@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/journal"
@@ -151,7 +150,7 @@ func write(ctx context.Context, p *Issue, m model.RoadmapMarker, text string) er
 		said = *p.State.Roadmap
 	}
 	said.Marker = m
-	r := record.Record{
+	r := thread.Record{
 		Thread: p.Thread, Comment: &said.CommentID, Marker: &said.Marker, Kind: journal.KindRoadmap,
 		Token: journal.Token("roadmap", strconv.Itoa(p.Event.Number)), About: fmt.Sprintf("the roadmap of issue %d", p.Event.Number),
 	}

@@ -9,9 +9,7 @@ import (
 	"time"
 
 	"github.com/mergexo/mergexo/internal/agent"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/redact"
-	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
@@ -47,7 +45,7 @@ func (p *Pull) Continue(ctx context.Context) (*thread.Stop, error) {
 		return ended, nil
 	}
 	if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
-		return record.Taken(about(p), said.URL), err
+		return thread.Taken(about(p), said.URL), err
 	}
 	if why := held(p); p.Survey != nil && why != "" && r.marker.ByItself() {
 		return thread.End(model.ResultNothing, "%s", why), nil
@@ -103,7 +101,7 @@ func endOthers(ctx context.Context, p *Pull, newest int64, url string) (*thread.
 			continue
 		}
 		if live, err := p.Busy(ctx, said.CommentID, said.Marker.Lease); err != nil || live {
-			return record.Taken(about(p), said.URL), err
+			return thread.Taken(about(p), said.URL), err
 		}
 		r := &round{Pull: p, comment: said.CommentID, text: said.Text, marker: said.Marker}
 		r.marker.State, r.marker.Reason = model.ReviewFailed, "a later request took its place"
@@ -135,7 +133,7 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 	if err := thread.AgentNext(ctx, r.Thread, fmt.Sprintf("%s at %s comes next", about(r.Pull), markdown.Short(r.marker.Head))); err != nil {
 		return nil, err
 	}
-	answer := reviewer.Answer{}
+	answer := Answer{}
 	div, err := r.fetch(ctx)
 	if err == nil {
 		if url, err := r.moved(ctx, div.HeadSHA); url != "" || err != nil {
@@ -171,7 +169,7 @@ func (r *round) moved(ctx context.Context, head string) (url string, err error) 
 }
 
 // post posts what is new of an answer, by what stands on the pull request now: the reviewer was at work for long.
-func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop, error) {
+func (r *round) post(ctx context.Context, answer Answer) (*thread.Stop, error) {
 	posted, err := thread.ReadReviewsAgain(ctx, r.Thread, r.State.Record(r.comment).UpdatedAt)
 	if err != nil {
 		return nil, err
@@ -179,7 +177,7 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 	if err := r.record().Check(model.State{Reviews: posted.Reviews}); err != nil {
 		return nil, err
 	}
-	if id := posted.Tokens[reviewer.Token(r.Event.Number, r.marker.Head)]; id != 0 {
+	if id := posted.Tokens[Token(r.Event.Number, r.marker.Head)]; id != 0 {
 		return r.done(ctx, thread.ReviewURL(r.Thread, id), nil)
 	}
 	if posted.State != model.PullOpen {
@@ -188,10 +186,10 @@ func (r *round) post(ctx context.Context, answer reviewer.Answer) (*thread.Stop,
 	if err := thread.AskSettlers(ctx, r.Thread, posted.Comments); err != nil {
 		return nil, err
 	}
-	fresh := reviewer.Fresh(r.Thread, answer.Findings, posted)
+	fresh := Fresh(r.Thread, answer.Findings, posted)
 	about := review.About{Pull: r.Snap.Pull, Head: r.marker.Head, By: adapter(r.Pull), Earlier: len(answer.Findings) - len(fresh), Dropped: answer.Dropped}
-	url, err := reviewer.Post(ctx, r.Thread, about, fresh, answer.Diff, nil)
-	if reviewer.Refused(err) {
+	url, err := Post(ctx, r.Thread, about, fresh, answer.Diff, nil)
+	if Refused(err) {
 		return r.give(ctx, "GitHub refused the review: "+err.Error())
 	}
 	return r.done(ctx, url, err)
@@ -211,7 +209,7 @@ func (r *round) fetch(ctx context.Context) (div history.Divergence, err error) {
 }
 
 // look has the reviewer look at the head.
-func (r *round) look(ctx context.Context, div history.Divergence) (a reviewer.Answer, err error) {
+func (r *round) look(ctx context.Context, div history.Divergence) (a Answer, err error) {
 	posted, err := read(ctx, r.Pull)
 	if err == nil {
 		err = thread.AskSettlers(ctx, r.Thread, posted.Comments)
@@ -222,12 +220,12 @@ func (r *round) look(ctx context.Context, div history.Divergence) (a reviewer.An
 	if err != nil {
 		return a, err
 	}
-	doc, err := reviewer.Design(ctx, r.Work, div.MergeBase)
+	doc, err := Design(ctx, r.Work, div.MergeBase)
 	if err != nil {
 		return a, err
 	}
-	return reviewer.Look(ctx, r.Work, reviewer.Task{
-		Key: r.marker.Command, Base: div.MergeBase, Head: div.HeadSHA, Raised: reviewer.Raised(r.Thread, posted), Doc: doc,
+	return Look(ctx, r.Work, Task{
+		Key: r.marker.Command, Base: div.MergeBase, Head: div.HeadSHA, Raised: Raised(r.Thread, posted), Doc: doc,
 	})
 }
 
@@ -299,9 +297,9 @@ func (r *round) done(ctx context.Context, url string, err error) (*thread.Stop, 
 }
 
 // record is the comment of the review. Its first paragraph says who asked.
-func (r *round) record() record.Record {
+func (r *round) record() thread.Record {
 	heading, _, _ := strings.Cut(r.text, "\n\n")
-	return record.Record{
+	return thread.Record{
 		Thread: r.Thread, Comment: &r.comment, Marker: &r.marker, Kind: journal.KindReview, Token: thread.CommandToken(r.marker.Command),
 		About: about(r.Pull), Heading: heading + "\n\n", Term: term(r.Pull),
 	}

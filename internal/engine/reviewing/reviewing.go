@@ -1,4 +1,6 @@
-// Package reviewing takes a review that somebody asked for from its claim to the review on GitHub, once for each head.
+// Package reviewing has a second agent look at commits and say what is wrong with them. It works in a tree of its own, behind the
+// same isolation as any agent; whatever it changes there is thrown away, and nothing of it can be pushed. A review that somebody asked
+// for goes from its claim to the review on GitHub, once for each head.
 package reviewing
 
 import (
@@ -8,8 +10,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/command"
-	"github.com/mergexo/mergexo/internal/engine/record"
-	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -46,7 +46,7 @@ func refuse(ctx context.Context, p *Pull) (string, error) {
 	if a.None() || agent.BuiltIn(a.Adapter) {
 		return "No agent is configured for reviews. Set `adapter` under `[review]` or `[agent]` in the settings.", nil
 	}
-	if why := reviewer.Unsafe(p.Thread); why != "" {
+	if why := Unsafe(p.Thread); why != "" {
 		return why, nil
 	}
 	if said := p.State.Review(); said != nil && said.Marker.Open() {
@@ -68,7 +68,7 @@ func refuse(ctx context.Context, p *Pull) (string, error) {
 	if !p.Phase.RunsAgent() {
 		return "", nil
 	}
-	s := reviewer.Settings(p.Thread)
+	s := Settings(p.Thread)
 	if wrong := thread.NeedKey(p.Thread, s); wrong != nil {
 		return "", wrong
 	}
@@ -94,7 +94,7 @@ func read(ctx context.Context, p *Pull) (thread.Posted, error) {
 func reviewed(ctx context.Context, p *Pull, heads ...string) (string, error) {
 	find := func(tokens map[string]int64) string {
 		for _, head := range heads {
-			if id := tokens[reviewer.Token(p.Event.Number, head)]; id != 0 {
+			if id := tokens[Token(p.Event.Number, head)]; id != 0 {
 				return thread.ReviewURL(p.Thread, id)
 			}
 		}
@@ -130,7 +130,7 @@ func sign(p *Pull, m *model.ReviewMarker) {
 	}
 	m.Repo, m.Number = p.Event.Repo.String(), p.Event.Number
 	m.Attempt++
-	record.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
+	thread.Record{Thread: p.Thread, Marker: m, Term: term(p)}.Sign()
 }
 
 // about is what a run works on that holds a review.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent"
 	"github.com/mergexo/mergexo/internal/engine/redact"
-	"github.com/mergexo/mergexo/internal/engine/reviewer"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -19,14 +18,14 @@ import (
 )
 
 // handOver ends the job of a reviewer with its answer, or with why there is none.
-func (r *round) handOver(ctx context.Context, answer reviewer.Answer, failed error) error {
+func (r *round) handOver(ctx context.Context, answer Answer, failed error) error {
 	if s := (*thread.Stop)(nil); thread.Outlives(failed) || errors.As(failed, &s) {
 		return failed
 	}
 	return work.HandOver(ctx, r.Work, about(r.Pull)+" at "+markdown.Short(r.marker.Head), func(ctx context.Context, cut bool) handoff.Handoff {
 		h := handoff.Handoff{
 			Repository: r.Event.Repo.String(), Number: r.Event.Number, Flow: handoff.Review, Start: r.marker.Head,
-			TurnKey: reviewer.Token(r.Event.Number, r.marker.Head), Ended: handoff.Failed,
+			TurnKey: Token(r.Event.Number, r.marker.Head), Ended: handoff.Failed,
 		}
 		h.Outcome.Usage.CostUSD = answer.CostUSD
 		late := (*work.Ending)(nil)
@@ -56,13 +55,13 @@ func collect(p *Pull, due bool) (there bool) {
 
 // admit holds what was handed over against the rules, none of it believed, and gives the answer. The head may have moved since, as it
 // may while a whole run's reviewer is at work.
-func (r *round) admit(ctx context.Context, got *thread.Received) (a reviewer.Answer, err error) {
+func (r *round) admit(ctx context.Context, got *thread.Received) (a Answer, err error) {
 	h := got.Handoff
 	if got.Err != nil {
 		return a, unusable(got.Err.Error())
 	}
 	want := handoff.Expected{
-		Repo: r.Event.Repo, Number: r.Event.Number, Flow: handoff.Review, Start: h.Start, TurnKey: reviewer.Token(r.Event.Number, h.Start),
+		Repo: r.Event.Repo, Number: r.Event.Number, Flow: handoff.Review, Start: h.Start, TurnKey: Token(r.Event.Number, h.Start),
 	}
 	if err := handoff.Check(h, want); err != nil {
 		return a, unusable(err.Error())

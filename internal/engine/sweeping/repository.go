@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/effect"
-	"github.com/mergexo/mergexo/internal/engine/record"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -273,7 +272,7 @@ func (s *sweeper) tellConflicts(ctx context.Context, at *thread.Thread, m model.
 	if p.State.Conflicts != nil {
 		id = p.State.Conflicts.CommentID
 	}
-	r := record.Record{
+	r := thread.Record{
 		Thread: p, Comment: &id, Marker: &m, Kind: journal.KindConflicts, Token: journal.Token("conflicts", strconv.Itoa(m.Number)),
 		About: fmt.Sprintf("the conflicts of pull request %d", m.Number),
 	}

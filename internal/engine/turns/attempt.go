@@ -1,0 +1,130 @@
+// Package turns has an agent answer what reviewers and CI say of a pull request, and takes an issue with a label to a pull request. Both
+// are attempts: a claim, the rounds of the agent, the record of the result, where its commits go, and an end without one. An attempt may be
+// spread over two processes, one of which has the agent.
+package turns
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/handoff"
+	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/turn"
+)
+
+// Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
+// have in common is the attempt's.
+type Subject interface {
+	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
+	// publish; nil for nothing. all is all rounds as one.
+	Accept(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
+	// Block stops the work until a person has looked at it. The error is the Stop that the run ends with.
+	Block(ctx context.Context, m model.BlockMarker, detail string) error
+	// Cancelled brings the work of a run that was told to stop to safety, and says so. The error is what the run ends with.
+	Cancelled(ctx context.Context, cause error) error
+
+	// Look reads what may have changed while the agent was at work, and gives the head of the branch. The error ends a run whose work has
+	// no place any more.
+	Look(ctx context.Context) (head string, err error)
+	// Rewritten is for commits whose base the branch has lost.
+	Rewritten(ctx context.Context, head string) error
+	// Unfit is for commits that take the agent or a person to fit on a head.
+	Unfit(ctx context.Context, head string) error
+	// Refused is for a push that the server did not take.
+	Refused(ctx context.Context, why *git.ErrRejected) error
+	// Stuck ends a run whose commits did not land in so many looks.
+	Stuck(ctx context.Context) error
+	// Answer says on GitHub what the attempt has led to. again: there is more to do before.
+	Answer(ctx context.Context, last bool) (again bool, err error)
+}
+
+// Flow is what only an issue has done, by the rules of its flow.
+type Flow interface {
+	// Question completes the first request to the agent.
+	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
+	// Untested says why tests are missing at the head; "" where none are.
+	Untested(ctx context.Context, head string) (said string, err error)
+	// Draft is the pull request that a result is to become.
+	Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error)
+	// BranchOff makes the checkout a clean one of the base branch, for a branch that the server does not have.
+	BranchOff(ctx context.Context) error
+	// Rename gives commits another branch.
+	Rename(ctx context.Context) error
+	// Stops is the reason to wait for a person after an attempt that failed; "" for none.
+	Stops(e *work.Ending) string
+	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
+	Deleted(ctx context.Context) error
+
+	// BeginAt makes the commit that another process's agent began at the start of the attempt.
+	BeginAt(ctx context.Context, start string) error
+	// ReceiveCommits looks at the commits that were handed over, once they hold.
+	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
+	// Valid holds what was handed over as a result against the rules of the flow.
+	Valid(ctx context.Context, h handoff.Handoff) error
+}
+
+// Words are what people read of an attempt while it is in progress, and the marker that goes with that.
+type Words struct {
+	Kind   string // of the marker
+	Marker func(m model.TurnMarker) any
+	// Claim, Planned and Failed say that the agent is at work, that there is a result, and that there is none, and what comes next.
+	Claim   func() string
+	Planned func(m model.TurnMarker) string
+	Failed  func(next string) string
+	// Again and Later say that the next run tries again, after a failure and after a limit.
+	Again func(m model.TurnMarker) string
+	Later string
+}
+
+// Attempt is one attempt of an agent at what is pending on a pull request or an issue: from its claim over the agent's rounds to
+// the record of the result, or to its end without one.
+type Attempt struct {
+	*work.Work
+	Subject Subject
+	Flow    Flow // nil on a pull request
+	Words   Words
+
+	Feedback []model.Comment      // that it is about
+	Commits  []model.Commit       // of its result
+	Left     *model.PlannedReview // what a reviewer of its result has left to say
+	Earlier  string               // the head that a handoff began at, where the branch has grown since
+	Afresh   bool                 // the work of earlier attempts is none of this one
+	TakenUp  string               // the head that such work has led to, before the agent
+	Tip      string               // of an issue's branch, as far as we know; "" for nothing
+}
+
+// kind is the flow of an issue; "" for feedback, whose answers are posted one by one.
+func kind(p *Attempt) model.Flow {
+	if p.Issue == nil {
+		return ""
+	}
+	return p.Issue.Flow
+}
+
+// next says what the agent would do next, for a dry run.
+func next(p *Attempt) string {
+	if p.Issue != nil {
+		return fmt.Sprintf("%s for issue %d would begin at %s", p.Issue.Flow, p.Event.Number, markdown.Short(p.Marker.Start))
+	}
+	return fmt.Sprintf("a turn over %s on pull request %d would start at %s", markdown.Count(len(p.Feedback), "comment"), p.Event.Number, markdown.Short(work.Base(p.Work)))
+}
+
+// testBase is the commit that needs no test, where the work sits on base: what earlier attempts left on an issue's branch may not have passed.
+func testBase(p *Attempt, base string) string {
+	if p.Issue != nil {
+		return history.FetchedBase(p.Checkout)
+	}
+	return base
+}
+
+// reviewBase is the commit that a review compares a result with: all of an issue's branch becomes the pull request.
+func reviewBase(ctx context.Context, p *Attempt, head string) (string, error) {
+	if p.Issue != nil {
+		return history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
+	}
+	return work.Base(p.Work), nil
+}

@@ -1,0 +1,29 @@
+package turns
+
+import (
+	"context"
+
+	"github.com/mergexo/mergexo/internal/engine/work"
+	"github.com/mergexo/mergexo/internal/git/checkout"
+	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/model"
+)
+
+// Trace is what the turn at hand leaves beside its receipt.
+func Trace(p *Attempt) model.AnswerMarker {
+	m := p.Marker
+	return model.AnswerMarker{Repo: m.Repo, Number: m.Number, Key: m.Key, Events: m.Events, Start: m.Start, Head: m.Planned, Since: m.Since, Seen: m.Seen, Session: m.Session}
+}
+
+// trail has the last commit of a turn say which turn it is of, and gives the head that it is then. Of an issue's work the pull request
+// tells.
+func trail(ctx context.Context, p *Attempt, head string) (string, error) {
+	if p.Issue != nil || head == work.Base(p.Work) {
+		return head, nil
+	}
+	done, err := checkout.Reword(ctx, p.Checkout, work.Base(p.Work), head, history.FetchedTips(p.Checkout), func(message string) string { return p.Codec.Trail(message, Trace(p)) })
+	if err == nil {
+		err = checkout.Follow(ctx, p.Checkout, done)
+	}
+	return done.Head, err
+}
