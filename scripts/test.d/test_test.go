@@ -114,7 +114,7 @@ func TestOnlyWhatTheRaceDetectorWatchesIsCompiledForIt(t *testing.T) {
 	for _, dir := range []string{"./internal/engine", "./internal/git/relay", "./internal/git/transport"} {
 		assert.Contains(t, racing, dir)
 	}
-	for _, dir := range []string{"./internal/lineage", "./internal/engine/attempt", "./internal/sandbox"} {
+	for _, dir := range []string{"./internal/lineage", "./internal/engine/turns", "./internal/sandbox"} {
 		assert.NotContains(t, racing, dir)
 	}
 }
