@@ -35,8 +35,7 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 }
 
 func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
-	t.Parallel()
-	for name, merge := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"by its label": func(w *world) {
 			w.admits("carol")
 		},
@@ -52,15 +51,13 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
 			w.command("carol", "/mergexo merge strategy=no-ff")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternalFrom(t, "Fix/Big_Thing")
-			number := w.number
-			merge(w)
-			assert.Equal(t, "merged", w.badge())
-			assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
-		})
-	}
+	}, func(t *testing.T, _ string, merge func(w *world)) {
+		w := newExternalFrom(t, "Fix/Big_Thing")
+		number := w.number
+		merge(w)
+		assert.Equal(t, "merged", w.badge())
+		assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
+	})
 }
 
 // What one line of the settings has to bring back: the commits of a fork are picked, and its pull request is closed.
@@ -100,26 +97,23 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 }
 
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
-	t.Parallel()
-	for badge, rule := range map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"} {
-		t.Run(badge, func(t *testing.T) {
-			w := newExternal(t,
-				`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
-				`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`, rule)
-			head, base := w.theirs(), w.at("main")
-			w.admits("carol")
-			assert.Equal(t, badge, w.badge())
-			assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
-			assert.Equal(t, head, w.theirs())
-			if badge == "merged" {
-				assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
-			} else {
-				assert.Equal(t, base, w.bare("rev-parse", "main^^"))
-				assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
-			}
-			w.quiet()
-		})
-	}
+	each(t, map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"}, func(t *testing.T, badge string, rule string) {
+		w := newExternal(t,
+			`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+			`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`, rule)
+		head, base := w.theirs(), w.at("main")
+		w.admits("carol")
+		assert.Equal(t, badge, w.badge())
+		assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
+		assert.Equal(t, head, w.theirs())
+		if badge == "merged" {
+			assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
+		} else {
+			assert.Equal(t, base, w.bare("rev-parse", "main^^"))
+			assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
+		}
+		w.quiet()
+	})
 }
 
 // The command goes by the same line of the settings as the label.
@@ -204,11 +198,11 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 
 // A push to another branch of the fork says nothing about the head that the label was for.
 func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		meanwhile func(w *world)
 		want      string
-	}{
+	}
+	each(t, map[string]row{
 		"alone":                    {func(*world) {}, "merged"},
 		"before one to the branch": {func(w *world) { w.contribute("feature", "f.txt", "something else\n") }, "open"},
 		"which came back to the head": {func(w *world) {
@@ -220,18 +214,16 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 		"of a fork that the token may not see": {func(w *world) {
 			w.fail(object{"match": object{"path": "*/mallory/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
 		}, "open"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternal(t)
-			w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
-			w.letIn("carol")
-			w.contribute("other", "o.txt", "o\n")
-			tt.meanwhile(w)
-			w.sweep()
-			assert.Equal(t, tt.want, w.badge(), w.said())
-			w.quiet()
-		})
-	}
+	}, func(t *testing.T, _ string, tt row) {
+		w := newExternal(t)
+		w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
+		w.letIn("carol")
+		w.contribute("other", "o.txt", "o\n")
+		tt.meanwhile(w)
+		w.sweep()
+		assert.Equal(t, tt.want, w.badge(), w.said())
+		w.quiet()
+	})
 }
 
 // Who has written the pull request may choose its base; who admits it says which one that is.

@@ -101,12 +101,12 @@ func (w *world) link(path, to string) {
 }
 
 func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
-	t.Parallel()
 	const no, yes = "echo '{\"verdict\":\"reject\",\"reason\":\"no\"}'\n", "cat >/dev/null; echo '{\"verdict\":\"approve\",\"reason\":\"mine\"}'\n"
-	for name, c := range map[string]struct {
+	type row struct {
 		command, path string
 		base          func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"a symbolic link on the base": {`["sh", "scripts/judge"]`, "scripts/judge", func(w *world) {
 			w.write("octo", "main", "tools/judge", no)
 			w.link("scripts/judge", "../tools/judge")
@@ -115,16 +115,14 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 		"a directory of the base": {`["sh", "-c", ". $0/judge.sh", "./tools/judge"]`, "tools/judge/judge.sh", func(w *world) {
 			w.write("octo", "main", "tools/judge/judge.sh", no)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternal(t, "evaluate = "+c.command)
-			c.base(w)
-			w.contribute("feature", c.path, yes)
-			w.admits("carol")
-			assert.NotEqual(t, "merged", w.badge())
-			assert.NotContains(t, w.said(), "the evaluation approved")
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newExternal(t, "evaluate = "+c.command)
+		c.base(w)
+		w.contribute("feature", c.path, yes)
+		w.admits("carol")
+		assert.NotEqual(t, "merged", w.badge())
+		assert.NotContains(t, w.said(), "the evaluation approved")
+	})
 }
 
 func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {

@@ -164,8 +164,7 @@ func TestAnApprovalIsForABase(t *testing.T) {
 
 // A request was for the other base, too, and so was a command that no run had answered by then, and a label.
 func TestARequestIsForABase(t *testing.T) {
-	t.Parallel()
-	for name, story := range map[string]func(w *world) model.Event{
+	each(t, map[string]func(w *world) model.Event{
 		"a request that waits": func(w *world) model.Event {
 			w.labels("carol", "mergexo:freeze")
 			w.command("carol", "/mergexo merge")
@@ -182,17 +181,15 @@ func TestARequestIsForABase(t *testing.T) {
 			w.retarget()
 			return w.delivery("pull_request")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := retargeted(t, `auto = "label"`)
-			ev := story(w)
-			before := w.at("main")
-			w.approve("alice")
-			w.handle(ev)
-			w.sweep()
-			assert.Equal(t, before, w.at("main"), w.logged.String())
-			all := fmt.Sprint(w.comments())
-			assert.Contains(t, all, "**Not merged: the base of the pull request has changed** (`RETARGETED`)")
-		})
-	}
+	}, func(t *testing.T, _ string, story func(w *world) model.Event) {
+		w := retargeted(t, `auto = "label"`)
+		ev := story(w)
+		before := w.at("main")
+		w.approve("alice")
+		w.handle(ev)
+		w.sweep()
+		assert.Equal(t, before, w.at("main"), w.logged.String())
+		all := fmt.Sprint(w.comments())
+		assert.Contains(t, all, "**Not merged: the base of the pull request has changed** (`RETARGETED`)")
+	})
 }

@@ -104,14 +104,6 @@ func TestMergeWhoseTestsFailLeavesTheCheckoutAsItWas(t *testing.T) {
 	assert.Equal(t, base, w.at("main"))
 }
 
-func TestMergeInACheckoutThatIsNotThere(t *testing.T) {
-	w := newMerge(t, `tests_in = "checkout"`, `tests = ["true"]`)
-	before := w.at("main")
-	w.command("carol", "/mergexo merge")
-	w.requested("merge_failed NO_CHECKOUT", "`actions/checkout`")
-	assert.Equal(t, before, w.at("main"))
-}
-
 // What takes a merge back is tested as the merge was.
 func TestRevertIsTestedInTheCheckout(t *testing.T) {
 	w := inCheckout(t, "test", "-f", "node_modules/dep.js")

@@ -13,36 +13,33 @@ import (
 )
 
 func TestMergeGroupDeathAfterAnyWriteIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for how, settings := range map[string][]string{"rebased": nil, "by GitHub": {`strategy = "api"`}, "the other by GitHub": nil} {
-		t.Run(how, func(t *testing.T) {
-			t.Parallel()
-			set := func() *grouped {
-				g := newGroup(t, settings...)
-				if how == "the other by GitHub" {
-					g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\nstrategy = \"api\"\n")
-				}
-				return g
+	each(t, map[string][]string{"rebased": nil, "by GitHub": {`strategy = "api"`}, "the other by GitHub": nil}, func(t *testing.T, how string, settings []string) {
+		t.Parallel()
+		set := func() *grouped {
+			g := newGroup(t, settings...)
+			if how == "the other by GitHub" {
+				g.put("main", ".github/mergexo.toml", "[agent]\nadapter = \"suggestion\"\n[merge]\ntests = \"none\"\nstrategy = \"api\"\n")
 			}
-			g := set()
-			ev := g.say("carol", "/mergexo merge")
-			dead := g.wrecks(func() {
-				g.done(g.take(ev))
-			})
-			writes := g.gate.writes
-			for n := 1; n <= writes; n++ {
-				t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-					g := &grouped{world: dead.after(t, n), theirs: g.theirs}
-					g.recover(ev)
-					assert.Equal(t, []string{"merged", "merged"}, g.badges())
-					assert.Equal(t, []string{"done"}, g.merges())
-					assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))
-					assert.Empty(t, g.stages())
-					assert.Equal(t, model.ResultNothing, g.take(ev).Result)
-				})
-			}
+			return g
+		}
+		g := set()
+		ev := g.say("carol", "/mergexo merge")
+		dead := g.wrecks(func() {
+			g.done(g.take(ev))
 		})
-	}
+		writes := g.gate.writes
+		for n := 1; n <= writes; n++ {
+			t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
+				g := &grouped{world: dead.after(t, n), theirs: g.theirs}
+				g.recover(ev)
+				assert.Equal(t, []string{"merged", "merged"}, g.badges())
+				assert.Equal(t, []string{"done"}, g.merges())
+				assert.Equal(t, "hello\nworld\n", g.fileOf("main", "greeting.txt"))
+				assert.Empty(t, g.stages())
+				assert.Equal(t, model.ResultNothing, g.take(ev).Result)
+			})
+		}
+	})
 }
 
 func TestMergeGroupThatIsCalledOffInPartOutlivesADeathAfterAnyWrite(t *testing.T) {

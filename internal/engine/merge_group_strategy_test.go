@@ -31,31 +31,29 @@ func (g *grouped) diesAt(f fate, is func(*http.Request) bool) model.Event {
 // What GitHub has merged of a group in a run that died is recognized by the strategy that was recorded, whatever the settings say
 // by now, and so is what we have landed ourselves.
 func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
-	t.Parallel()
 	landedThere := func(r *http.Request) bool {
 		there := strings.Contains(r.URL.Path, "octo/client")
 		return there && (strings.HasSuffix(r.URL.Path, "/merge") || strings.HasSuffix(r.URL.Path, "git-receive-pack"))
 	}
-	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}} {
-		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			g := newGroup(t)
-			g.mergedBy(c.was)
-			seen := false
-			ev := g.diesAt(diesAfter, func(r *http.Request) bool {
-				if landedThere(r) && (c.was == "api" || seen) { // the lock is a push before the landing
-					return true
-				}
-				seen = seen || landedThere(r)
-				return false
-			})
-			landed := g.main()
-			g.mergedBy(c.now)
-			g.recover(ev)
-			g.together()
-			assert.Contains(t, g.said()[0]["body"], "into `main` "+byWay(c.was), "as it landed")
-			assert.Contains(t, g.said()[0]["body"], landed[:7])
+	type row struct{ was, now string }
+	every(t, []row{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}}, func(t *testing.T, c row) {
+		g := newGroup(t)
+		g.mergedBy(c.was)
+		seen := false
+		ev := g.diesAt(diesAfter, func(r *http.Request) bool {
+			if landedThere(r) && (c.was == "api" || seen) { // the lock is a push before the landing
+				return true
+			}
+			seen = seen || landedThere(r)
+			return false
 		})
-	}
+		landed := g.main()
+		g.mergedBy(c.now)
+		g.recover(ev)
+		g.together()
+		assert.Contains(t, g.said()[0]["body"], "into `main` "+byWay(c.was), "as it landed")
+		assert.Contains(t, g.said()[0]["body"], landed[:7])
+	})
 	t.Run("where it was requested", func(t *testing.T) {
 		g := newGroup(t, `strategy = "api"`)
 		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
@@ -193,20 +191,18 @@ func byWay(strategy string) string {
 }
 
 func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}} {
-		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			w := newMerge(t, "strategy = \""+c.was+"\"")
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			before := w.at("main")
-			w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
-			ev := w.say("carol", "/mergexo merge")
-			w.dies(ev)
-			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
-			w.recover(ev)
-			w.requested("done", "into `main` "+byWay(c.was))
-		})
-	}
+	type row struct{ was, now string }
+	every(t, []row{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}}, func(t *testing.T, c row) {
+		w := newMerge(t, "strategy = \""+c.was+"\"")
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		before := w.at("main")
+		w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
+		ev := w.say("carol", "/mergexo merge")
+		w.dies(ev)
+		w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
+		w.recover(ev)
+		w.requested("done", "into `main` "+byWay(c.was))
+	})
 }
 
 // diesBeforeItLands lets the process die once it has said on both pull requests what is to land.

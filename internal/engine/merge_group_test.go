@@ -151,34 +151,32 @@ func (g *grouped) claims(where model.Repo, number int, left time.Duration) {
 
 // A turn that is at work on any of them is waited for, as long as a lock is.
 func TestMergeGroupWaitsForATurn(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		there  bool
 		left   time.Duration
 		result model.Result
 		badge  string
 		merges string
-	}{
+	}
+	each(t, map[string]row{
 		"here, for a while":  {false, 20 * time.Second, model.ResultDone, "merged", "done"},
 		"there, for a while": {true, 20 * time.Second, model.ResultDone, "merged", "done"},
 		"here, for long":     {false, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
 		"there, for long":    {true, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGroup(t)
-			g.passes = true
-			where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
-			if c.there {
-				where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
-			}
-			g.claims(where, number, c.left)
-			_, rep := g.request()
-			assert.Equal(t, c.result, rep.Result, rep.Reason)
-			assert.Equal(t, []string{c.badge, c.badge}, g.badges())
-			assert.Equal(t, []string{c.merges}, g.merges())
-			assert.GreaterOrEqual(t, g.slept.Load(), int64(15*time.Second))
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		g := newGroup(t)
+		g.passes = true
+		where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
+		if c.there {
+			where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
+		}
+		g.claims(where, number, c.left)
+		_, rep := g.request()
+		assert.Equal(t, c.result, rep.Result, rep.Reason)
+		assert.Equal(t, []string{c.badge, c.badge}, g.badges())
+		assert.Equal(t, []string{c.merges}, g.merges())
+		assert.GreaterOrEqual(t, g.slept.Load(), int64(15*time.Second))
+	})
 }
 
 func TestMergeGroupTouchesNothingWhenOneConflicts(t *testing.T) {

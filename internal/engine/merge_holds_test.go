@@ -21,13 +21,13 @@ func (w *world) rename(number int, title string) {
 
 // What holds a merge by other bots' customs: each is said, the sweep leaves it alone, and takes it up once it is gone.
 func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		settings string
 		hold     func(w *world)
 		says     string
 		free     func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- Its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
 		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- Label "later" is on the pull request`, func(w *world) {
 			w.later(time.Minute)
@@ -43,23 +43,21 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 			w.api("carol", "DELETE", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
 			w.command("carol", "/mergexo merge")
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t, c.settings)
-			c.hold(w)
-			w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
-			assert.Contains(t, w.request(), c.says)
+	}, func(t *testing.T, name string, c row) {
+		w := newMerge(t, c.settings)
+		c.hold(w)
+		w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
+		assert.Contains(t, w.request(), c.says)
+		w.sweep()
+		assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
+		c.free(w)
+		if name == "a title" {
+			w.handle(w.delivery("pull_request"))
+		} else {
 			w.sweep()
-			assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
-			c.free(w)
-			if name == "a title" {
-				w.handle(w.delivery("pull_request"))
-			} else {
-				w.sweep()
-			}
-			assert.Equal(t, "merged", w.badge(), w.logged.String())
-		})
-	}
+		}
+		assert.Equal(t, "merged", w.badge(), w.logged.String())
+	})
 }
 
 // A bot is heard where the settings name it, and no other one.

@@ -11,11 +11,11 @@ import (
 )
 
 func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		call func(w *world) (method, path, body string)
 		ends string // how the request ends; "" where that is not what counts
-	}{
+	}
+	each(t, map[string]row{
 		"closed": {func(w *world) (string, string, string) { return "PATCH", w.pull(""), `{"state":"closed"}` }, "merge_failed CLOSED"},
 		"frozen": {func(w *world) (string, string, string) {
 			return "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels":["mergexo:freeze"]}`
@@ -37,23 +37,21 @@ func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
 			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/other", "sha": w.at("main")})
 			return "PATCH", w.pull(""), `{"base":"other"}`
 		}, "merge_failed RETARGETED"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			who := "octo"
-			if name == "changes requested" { // nobody requests changes of themselves
-				who = "bob"
-			}
-			w := whileTested(t, who, c.call)
-			before := w.at("main")
-			rep := w.command("carol", "/mergexo merge")
-			require.Len(t, w.merges(), 1)
-			if c.ends != "" {
-				assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
-			}
-			assert.NotEqual(t, "done", w.merges()[0])
-			assert.Equal(t, before, w.at("main"))
-			assert.NotEqual(t, "merged", w.badge())
-			assert.Empty(t, w.stages())
-		})
-	}
+	}, func(t *testing.T, name string, c row) {
+		who := "octo"
+		if name == "changes requested" { // nobody requests changes of themselves
+			who = "bob"
+		}
+		w := whileTested(t, who, c.call)
+		before := w.at("main")
+		rep := w.command("carol", "/mergexo merge")
+		require.Len(t, w.merges(), 1)
+		if c.ends != "" {
+			assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
+		}
+		assert.NotEqual(t, "done", w.merges()[0])
+		assert.Equal(t, before, w.at("main"))
+		assert.NotEqual(t, "merged", w.badge())
+		assert.Empty(t, w.stages())
+	})
 }

@@ -41,29 +41,25 @@ func (w *world) lastSaid() string {
 
 // The run that goes on for one that died finds what that one has pushed and opened, also where the base has moved meanwhile.
 func TestRevertGoesOnWhereTheBaseMovedMeanwhile(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := undoneUntil(t, write)
-			was := w.at("mergexo/revert-1")
-			require.NotEmpty(t, was)
-			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
-			w.recover(ev)
-			open := w.opened()
-			require.Len(t, open, 1)
-			assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
-			assert.Equal(t, was, w.at("mergexo/revert-1"), "what was pushed stays")
-			assert.Empty(t, w.at("mergexo/revert-1-2"))
-			assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
-			assert.Len(t, w.marked("command", ""), 1)
-		})
-	}
+	each(t, map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening}, func(t *testing.T, _ string, write func(*http.Request) bool) {
+		w, ev := undoneUntil(t, write)
+		was := w.at("mergexo/revert-1")
+		require.NotEmpty(t, was)
+		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+		w.recover(ev)
+		open := w.opened()
+		require.Len(t, open, 1)
+		assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
+		assert.Equal(t, was, w.at("mergexo/revert-1"), "what was pushed stays")
+		assert.Empty(t, w.at("mergexo/revert-1-2"))
+		assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
+		assert.Len(t, w.marked("command", ""), 1)
+	})
 }
 
 // Once its pull request is open, a revert is answered with it, whatever happened to the base, the branch or the pull request since.
 func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
-	t.Parallel()
-	for name, since := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"later changes conflict": func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") },
 		"it is merged, and its branch is gone": func(w *world) {
 			w.api("octo", "PUT", w.path("/pulls/2/merge"), object{"merge_method": "squash"})
@@ -81,37 +77,32 @@ func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
 			w.write("alice", "mergexo/revert-1", "more.txt", "more\n")
 			w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := undoneUntil(t, opening)
-			require.Len(t, w.opened(), 1)
-			since(w)
-			w.recover(ev)
-			assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
-			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)
-		})
-	}
+	}, func(t *testing.T, _ string, since func(w *world)) {
+		w, ev := undoneUntil(t, opening)
+		require.Len(t, w.opened(), 1)
+		since(w)
+		w.recover(ev)
+		assert.Contains(t, w.lastSaid(), "**Opened a revert:** [#2]")
+		assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 2)
+	})
 }
 
 // The name of a branch is used again once it is free. A pull request that another command opened from it is no answer.
 func TestRevertIsNotAnsweredWithAPullRequestOfAnotherCommand(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening} {
-		t.Run(name, func(t *testing.T) {
-			w := merged(t)
-			require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
-			w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
-			w.branchGone("mergexo/revert-1")
-			ev := w.undoUntil(write)
-			require.NotEmpty(t, w.at("mergexo/revert-1"))
-			w.recover(ev)
-			open := w.opened()
-			require.Len(t, open, 1)
-			assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
-			assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
-			assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 3)
-		})
-	}
+	each(t, map[string]func(*http.Request) bool{"pushed": isPush, "opened": opening}, func(t *testing.T, _ string, write func(*http.Request) bool) {
+		w := merged(t)
+		require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+		w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"})
+		w.branchGone("mergexo/revert-1")
+		ev := w.undoUntil(write)
+		require.NotEmpty(t, w.at("mergexo/revert-1"))
+		w.recover(ev)
+		open := w.opened()
+		require.Len(t, open, 1)
+		assert.Equal(t, "mergexo/revert-1", open[0].at("head", "ref"))
+		assert.Contains(t, w.lastSaid(), fmt.Sprintf("**Opened a revert:** [#%v]", open[0]["number"]))
+		assert.Len(t, w.list("octo", w.path("/pulls?state=all")), 3)
+	})
 }
 
 // branchGone deletes a branch, as people and GitHub do once its pull request is over.

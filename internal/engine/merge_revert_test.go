@@ -45,21 +45,18 @@ func TestRevertOpensAPullRequestThatTakesItBack(t *testing.T) {
 }
 
 func TestRevertOfWhatGitHubMerged(t *testing.T) {
-	t.Parallel()
-	for _, method := range []string{"merge", "squash", "rebase"} {
-		t.Run(method, func(t *testing.T) {
-			w := newMerge(t)
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			w.write("octo", w.head, "second.txt", "a second commit\n")
-			w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
-			w.write("octo", "main", "later.txt", "since then\n")
-			w.done(w.command("carol", "/mergexo revert"))
-			require.Len(t, w.opened(), 1, "%s", w.lastSaid())
-			tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
-			assert.NotContains(t, tree, "second.txt")
-			assert.Contains(t, tree, "later.txt")
-		})
-	}
+	every(t, []string{"merge", "squash", "rebase"}, func(t *testing.T, method string) {
+		w := newMerge(t)
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		w.write("octo", w.head, "second.txt", "a second commit\n")
+		w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
+		w.write("octo", "main", "later.txt", "since then\n")
+		w.done(w.command("carol", "/mergexo revert"))
+		require.Len(t, w.opened(), 1, "%s", w.lastSaid())
+		tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
+		assert.NotContains(t, tree, "second.txt")
+		assert.Contains(t, tree, "later.txt")
+	})
 }
 
 // Its tests end with the run, as those of a merge do. The next run makes the revert.
@@ -79,27 +76,25 @@ func TestRevertTestsEndWithTheRun(t *testing.T) {
 }
 
 func TestRevertThatCannotBeDone(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		more []string
 		do   func(w *world)
 		says string
 		ends model.Result
-	}{
+	}
+	each(t, map[string]row{
 		"tests fail":     {[]string{`tests = ["sh", "-c", "grep world greeting.txt"]`}, func(*world) {}, "grep world", model.ResultBlocked},
 		"conflicts":      {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") }, "greeting.txt", model.ResultBlocked},
 		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", model.ResultDone},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := merged(t, c.more...)
-			c.do(w)
-			rep := w.command("carol", "/mergexo revert")
-			assert.Equal(t, c.ends, rep.Result, rep.Reason)
-			assert.Empty(t, w.opened())
-			assert.Empty(t, w.at("mergexo/revert-1"))
-			assert.Contains(t, w.lastSaid(), c.says)
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := merged(t, c.more...)
+		c.do(w)
+		rep := w.command("carol", "/mergexo revert")
+		assert.Equal(t, c.ends, rep.Result, rep.Reason)
+		assert.Empty(t, w.opened())
+		assert.Empty(t, w.at("mergexo/revert-1"))
+		assert.Contains(t, w.lastSaid(), c.says)
+	})
 }
 
 func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {

@@ -14,26 +14,24 @@ import (
 
 // While the tests of a merge run, somebody pushes other settings to the base. They are those of the commit that it lands on.
 func TestMergeLandsByTheSettingsOfTheBaseThatItLandsOn(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ adds, ends string }{
+	type row struct{ adds, ends string }
+	each(t, map[string]row{
 		"two approvals":    {"approvals = 2", "in_approval APPROVAL_MISSING"},
 		"a check":          {`required_checks = ["ci"]`, "in_approval CHECKS_PENDING"},
 		"another strategy": {`strategy = "squash"`, "done"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := whileTested(t, "octo", func(w *world) (method, path, body string) { return w.resettles("[merge]\n", "[merge]\n"+c.adds+"\n") })
-			rep := w.command("carol", "/mergexo merge")
-			require.Len(t, w.merges(), 1)
-			assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
-			newest := strings.Split(w.bare("log", "--format=%s", "main"), "\n")[0]
-			if c.ends != "done" {
-				assert.Equal(t, "Set", newest, "nothing landed")
-				return
-			}
-			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, "Write greeting.txt", newest, "a squash of one commit keeps its message")
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := whileTested(t, "octo", func(w *world) (method, path, body string) { return w.resettles("[merge]\n", "[merge]\n"+c.adds+"\n") })
+		rep := w.command("carol", "/mergexo merge")
+		require.Len(t, w.merges(), 1)
+		assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
+		newest := strings.Split(w.bare("log", "--format=%s", "main"), "\n")[0]
+		if c.ends != "done" {
+			assert.Equal(t, "Set", newest, "nothing landed")
+			return
+		}
+		require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, "Write greeting.txt", newest, "a squash of one commit keeps its message")
+	})
 }
 
 // The settings of the base name other tests by now, which fail: they are what counts.

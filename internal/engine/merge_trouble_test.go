@@ -56,29 +56,6 @@ func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
 	w.done(w.command("carol", "/mergexo merge sha="+w.tip()[:12]))
 }
 
-func TestMergeConflict(t *testing.T) {
-	w := newMerge(t)
-	w.write("octo", "main", "greeting.txt", "goodbye\n")
-	before, head := w.at("main"), w.tip()
-	w.command("carol", "/mergexo merge")
-	require.Len(t, w.merges(), 1)
-	assert.Contains(t, w.request(), "greeting.txt")
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, head, w.tip())
-	assert.Empty(t, w.stages())
-}
-
-func TestMergeOfABranchWithoutANetChange(t *testing.T) {
-	w := newMerge(t)
-	w.write("alice", w.head, "greeting.txt", w.fileOf("main", "greeting.txt"))
-	w.approve("alice")
-	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge strategy=squash")
-	assert.Equal(t, 0, rep.Exit, rep.Reason)
-	w.requested("merge_failed NOTHING_TO_MERGE", "the branch has no net change")
-	assert.Equal(t, before, w.at("main"))
-}
-
 func TestMergeWhileTheBaseMoves(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")

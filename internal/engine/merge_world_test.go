@@ -57,10 +57,31 @@ func (w *world) lands(command string) {
 }
 
 // requested sees in which state the only request to merge is, and what its comment says.
-func (w *world) requested(state, says string) {
+func (w *world) requested(state string, says ...string) {
 	w.t.Helper()
 	assert.Equal(w.t, []string{state}, w.merges(), w.logged.String())
-	assert.Contains(w.t, w.request(), says)
+	for _, text := range says {
+		assert.Contains(w.t, w.request(), text)
+	}
+}
+
+// landsNothing sees in the end that main is where it is now.
+func (w *world) landsNothing() *world {
+	w.t.Helper()
+	base := w.at("main")
+	w.t.Cleanup(func() { assert.Equal(w.t, base, w.at("main"), "nothing lands: %s", w.logged.String()) })
+	return w
+}
+
+// inVain gives a command to merge that lands nothing by now and leaves no lock, and sees in which state the only request is.
+func (w *world) inVain(order, state string, says ...string) model.Report {
+	w.t.Helper()
+	base := w.at("main")
+	rep := w.command("carol", order)
+	assert.Equal(w.t, base, w.at("main"), w.logged.String())
+	assert.Empty(w.t, w.stages())
+	w.requested(state, says...)
+	return rep
 }
 
 // at is where a branch is; "" when there is none.
@@ -154,4 +175,13 @@ func ask(login string, args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// every tells a story for each of some values, in a test of its own.
+func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
+	t.Helper()
+	t.Parallel()
+	for _, row := range rows {
+		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
+	}
 }

@@ -224,26 +224,23 @@ func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
 }
 
 func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
-	t.Parallel()
-	for name, ends := range map[string]string{"pause": "resume", "release": "adopt"} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
-			first := w.marked("command", "")[0].id()
-			w.later(time.Minute)
-			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
-			assert.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Go on at once.")).Result)
-			w.answered("applied", "`/mergexo "+name+"`")
-			assert.Zero(t, w.calls())
+	each(t, map[string]string{"pause": "resume", "release": "adopt"}, func(t *testing.T, name string, ends string) {
+		w := newWorld(t)
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
+		first := w.marked("command", "")[0].id()
+		w.later(time.Minute)
+		w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
+		assert.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Go on at once.")).Result)
+		w.answered("applied", "`/mergexo "+name+"`")
+		assert.Zero(t, w.calls())
 
-			w.orders("carol", "/mergexo "+ends)
-			again := w.marked("command", "")[0].id()
-			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", again)), nil)
-			said := len(w.answers())
-			w.handle(w.pullEvent())
-			assert.Len(t, w.answers(), said, "what was ended is over")
-		})
-	}
+		w.orders("carol", "/mergexo "+ends)
+		again := w.marked("command", "")[0].id()
+		w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", again)), nil)
+		said := len(w.answers())
+		w.handle(w.pullEvent())
+		assert.Len(t, w.answers(), said, "what was ended is over")
+	})
 }
 
 func TestPauseAndResume(t *testing.T) {

@@ -317,7 +317,6 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 }
 
 func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
-	t.Parallel()
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked = true
@@ -325,11 +324,12 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 	}))
 	t.Cleanup(elsewhere.Close)
 	const lacks, unknown = "lib: the submodule's repository does not have commit ", "lib: MergeXO cannot ask the submodule's repository whether it has commit "
-	for name, c := range map[string]struct {
+	type row struct {
 		address string // HOST is our server's
 		commit  string // "": one that the repository has
 		says    string // "": it is pushed
-	}{
+	}
+	each(t, map[string]row{
 		"beside ours":                {"../lib.git", "", ""},
 		"by its URL":                 {"http://HOST/octo/lib", "", ""},
 		"by another protocol":        {"ssh://git@127.0.0.1/Octo/lib.git", "", ""},
@@ -340,32 +340,30 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 		"elsewhere":                  {elsewhere.URL + "/octo/lib", "", unknown},
 		"no address":                 {`""`, "", unknown},
 		"a directory that is none":   {"/nowhere/at/all", "", unknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, _ := newParts(t, "ADDRESS")
-			host := strings.TrimPrefix(w.origin, "http://")
-			w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})
-			w.grows("octo/lib", "main", "echo 1 > l.txt")
-			sha := w.api("octo", "GET", "/api/v3/repos/octo/lib/git/ref/heads/main", nil).at("object", "sha").(string)
-			if c.commit != "" {
-				sha = c.commit
-			}
-			w.grows("octo/widgets", w.head, "git config --file .gitmodules submodule.a.url "+strings.ReplaceAll(c.address, "HOST", host))
-			w.clone("-b", w.head)
-			w.agent = "script+answer"
-			w.script(fmt.Sprintf("git update-index --cacheinfo 160000,%s,lib", sha))
-			before := w.tip()
-			rep := w.handle(w.remark("alice", "Take the newest library."))
-			if c.says == "" {
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				assert.Equal(t, sha, w.bare("rev-parse", w.head+":lib"))
-				return
-			}
-			require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
-			assert.Contains(t, w.marked("block", "")[0]["body"], "\n"+c.says)
-			assert.Equal(t, before, w.tip())
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, _ := newParts(t, "ADDRESS")
+		host := strings.TrimPrefix(w.origin, "http://")
+		w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})
+		w.grows("octo/lib", "main", "echo 1 > l.txt")
+		sha := w.api("octo", "GET", "/api/v3/repos/octo/lib/git/ref/heads/main", nil).at("object", "sha").(string)
+		if c.commit != "" {
+			sha = c.commit
+		}
+		w.grows("octo/widgets", w.head, "git config --file .gitmodules submodule.a.url "+strings.ReplaceAll(c.address, "HOST", host))
+		w.clone("-b", w.head)
+		w.agent = "script+answer"
+		w.script(fmt.Sprintf("git update-index --cacheinfo 160000,%s,lib", sha))
+		before := w.tip()
+		rep := w.handle(w.remark("alice", "Take the newest library."))
+		if c.says == "" {
+			require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			assert.Equal(t, sha, w.bare("rev-parse", w.head+":lib"))
+			return
+		}
+		require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
+		assert.Contains(t, w.marked("block", "")[0]["body"], "\n"+c.says)
+		assert.Equal(t, before, w.tip())
+	})
 	t.Cleanup(func() { assert.False(t, asked, "the credential is for our server") })
 }
 

@@ -11,16 +11,13 @@ import (
 )
 
 func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
-	t.Parallel()
-	for label, pulls := range map[string]int{smallJob: 1, "bug": 0} {
-		t.Run(label, func(t *testing.T) {
-			w := newIssue(t)
-			w.label("alice", label)
-			w.sweep()
-			assert.Len(t, w.pulls(), pulls)
-			w.quiet()
-		})
-	}
+	each(t, map[string]int{smallJob: 1, "bug": 0}, func(t *testing.T, label string, pulls int) {
+		w := newIssue(t)
+		w.label("alice", label)
+		w.sweep()
+		assert.Len(t, w.pulls(), pulls)
+		w.quiet()
+	})
 }
 
 func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {

@@ -16,8 +16,10 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// trainScenes are steps of a train, each with the event that a run takes which dies.
-var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbers []int){
+// A trainScene is a step of a train, with the event that a run takes which dies.
+type trainScene func(t *testing.T) (w *world, ev model.Event, numbers []int)
+
+var trainScenes = map[string]trainScene{
 	"boards": func(t *testing.T) (*world, model.Event, []int) {
 		w := begin(t, "train boards", func() *world {
 			w := newTrain(t, "speculate = 2")
@@ -171,46 +173,37 @@ func (w *world) goesOn(numbers []int, stands, want string) {
 }
 
 func TestTheTrainGoesOnAfterADeathAtAnyWrite(t *testing.T) {
-	t.Parallel()
-	for name, set := range trainScenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev, numbers := set(t)
-			dead := w.wrecks(func() { w.handle(ev) })
-			writes, stands := w.gate.writes, w.stands(numbers)
-			want := w.trainEnds(numbers)
-			require.Positive(t, writes)
-			dead.each(t, nil, func(t *testing.T, w *world, _ int) {
-				w.recover(ev)
-				w.goesOn(numbers, stands, want)
-			})
+	each(t, trainScenes, func(t *testing.T, _ string, set trainScene) {
+		w, ev, numbers := set(t)
+		dead := w.wrecks(func() { w.handle(ev) })
+		require.Positive(t, w.gate.writes)
+		stands, want := w.stands(numbers), w.trainEnds(numbers)
+		dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+			w.recover(ev)
+			w.goesOn(numbers, stands, want)
 		})
-	}
+	})
 }
 
 // Two runs that take one event of a train are one: the record is changed by one of them.
 func TestTwoRunsOfATrainAreOne(t *testing.T) {
-	t.Parallel()
-	for name, set := range trainScenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev, numbers := set(t)
-			w.gate.revive()
-			w.handle(ev)
-			writes, stands := w.gate.writes, w.stands(numbers)
-			want := w.trainEnds(numbers)
+	each(t, trainScenes, func(t *testing.T, _ string, set trainScene) {
+		w, ev, numbers := set(t)
+		w.gate.revive()
+		w.handle(ev)
+		writes, stands := w.gate.writes, w.stands(numbers)
+		want := w.trainEnds(numbers)
 
-			for n := 1; n <= writes; n++ { // the other one comes before each of the writes
-				w, ev, numbers = set(t)
-				w.gate.revive()
-				w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
-				w.handle(ev)
-				w.gate.revive()
-				t.Logf("the other one came before write %d of %d", n, writes)
-				w.goesOn(numbers, stands, want)
-			}
-		})
-	}
+		for n := 1; n <= writes; n++ { // the other one comes before each of the writes
+			w, ev, numbers = set(t)
+			w.gate.revive()
+			w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
+			w.handle(ev)
+			w.gate.revive()
+			t.Logf("the other one came before write %d of %d", n, writes)
+			w.goesOn(numbers, stands, want)
+		}
+	})
 }
 
 // The record is damaged, and the sweep that makes it again from the requests dies at any of its writes.
@@ -228,12 +221,11 @@ func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
 	}
 	w := set(t)
 	dead := w.wrecks(func() { w.sweep() })
-	writes := w.gate.writes
+	require.Positive(t, w.gate.writes)
 	w.sweep() // the first one leaves the conflict matrix or the badges to the next: an undisturbed one others than a recovery
 	stands := w.stands([]int{2, 3})
 	want := w.trainEnds([]int{2, 3})
 	require.Contains(t, want, "#2 merged")
-	require.Positive(t, writes)
 	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
 		w.recoverBySweep()
 		w.sweep()

@@ -50,13 +50,13 @@ func (w *world) notForged(numbers []int) {
 // A car that lands may change more of how what stands on it is merged than the strategy. That is built again, and nobody is told of
 // a forgery.
 func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		rule     []string
 		was, now string
 		second   func(w *world, branch string)
 		check    func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"union_fields": {
 			[]string{`strategy = "frontmatter-union"`, `union_fields = ["tags"]`}, `["tags"]`, `["tags", "owners"]`,
 			func(w *world, branch string) {
@@ -78,16 +78,14 @@ func TestACarBehindOneThatChangesHowItIsMergedIsBuiltAgain(t *testing.T) {
 			},
 			func(w *world) { assert.Equal(w.t, "of main\n", w.fileOf("main", "shared.txt")) },
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, numbers := outdatedTrain(t, c.rule, c.was, c.now, c.second)
-			w.landBoth()
-			assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
-			w.notForged(numbers)
-			c.check(w)
-			assert.Empty(t, w.trains())
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w, numbers := outdatedTrain(t, c.rule, c.was, c.now, c.second)
+		w.landBoth()
+		assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
+		w.notForged(numbers)
+		c.check(w)
+		assert.Empty(t, w.trains())
+	})
 }
 
 // What no longer merges by the settings that the car before it lands fails by its conflict, as it would have without the train.
@@ -105,27 +103,24 @@ func TestACarBehindOneThatTakesBaseWinsAwayConflicts(t *testing.T) {
 
 // Who makes the commits is part of what a car is. Another account of ours builds it again.
 func TestACarOfAnotherAccountOfOursIsBuiltAgain(t *testing.T) {
-	t.Parallel()
-	for _, strategy := range []string{"no-ff", "rebase"} {
-		t.Run(strategy, func(t *testing.T) {
-			w := newTrain(t, "strategy = \""+strategy+"\"")
-			w.setting(`bots = ["octo", "sandbox-mergexo-app[bot]", "mergexo-app[bot]"]`)
-			numbers := w.ready("car", "one\n")
-			w.aboard(numbers, "")
-			_, tip := w.only()
-			w.token = "sandbox-octo"
-			w.wholeTrain()
-			w.sweep()
-			w.arrives("merged", numbers...)
-			if strategy == "no-ff" {
-				w.notForged(numbers)
-				assert.Contains(t, w.bare("log", "-1", "--format=%an", "main"), "octo")
-				return
-			}
-			assert.Equal(t, tip, w.at("main"), "its commits keep their authors: what was tested lands")
-			assert.NotContains(t, w.logged.String(), "train_outdated")
-		})
-	}
+	every(t, []string{"no-ff", "rebase"}, func(t *testing.T, strategy string) {
+		w := newTrain(t, "strategy = \""+strategy+"\"")
+		w.setting(`bots = ["octo", "sandbox-mergexo-app[bot]", "mergexo-app[bot]"]`)
+		numbers := w.ready("car", "one\n")
+		w.aboard(numbers, "")
+		_, tip := w.only()
+		w.token = "sandbox-octo"
+		w.wholeTrain()
+		w.sweep()
+		w.arrives("merged", numbers...)
+		if strategy == "no-ff" {
+			w.notForged(numbers)
+			assert.Contains(t, w.bare("log", "-1", "--format=%an", "main"), "octo")
+			return
+		}
+		assert.Equal(t, tip, w.at("main"), "its commits keep their authors: what was tested lands")
+		assert.NotContains(t, w.logged.String(), "train_outdated")
+	})
 }
 
 // Whoever may push can write into the record that a car was built in another way. It is built again and tested again, and does not land.

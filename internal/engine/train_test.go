@@ -245,47 +245,45 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 
 // A try changes no request to merge, and a request takes the place of a try once it is in the train.
 func TestATryBesideARequest(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		approved bool
 		commands []string
 		says     []string // the comments on it, once its checks have passed and it is approved
-	}{
+	}
+	each(t, map[string]row{
 		"a try of what is aboard":     {true, []string{"/mergexo merge", "/mergexo try"}, []string{"**Merged**", "is in the merge train, which tests the same commit"}},
 		"a merge of what is tried":    {true, []string{"/mergexo try", "/mergexo merge"}, []string{"**Replaced**", "**Merged**"}},
 		"a try of what waits":         {false, []string{"/mergexo merge", "/mergexo try"}, []string{"**Merged**", "**The try passed.**"}},
 		"a merge that waits":          {false, []string{"/mergexo try", "/mergexo merge"}, []string{"**The try passed.**", "**Merged**"}},
 		"a second try beside a merge": {false, []string{"/mergexo merge", "/mergexo try", "/mergexo try"}, []string{"**Merged**", "**Replaced**", "**The try passed.**"}},
 		"a cancel of both":            {false, []string{"/mergexo merge", "/mergexo try", "/mergexo merge cancel"}, []string{"**Cancelled**", "**Cancelled**", "**Cancelled**"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newTrain(t)
-			w.number = w.second("agent/try", "try.txt")
-			w.write("octo", "agent/try", "try.txt", "fine\n")
-			w.passed("ci")
-			if c.approved {
-				w.approve("alice")
-			}
-			for _, command := range c.commands {
-				w.command("carol", command)
-			}
-			w.wholeTrain()
-			if !c.approved {
-				w.approve("alice")
-				w.sweep()
-				w.tested = nil // CI runs again on what is on another branch
-				w.wholeTrain()
-			}
-			for _, says := range c.says {
-				assert.True(t, slices.ContainsFunc(w.comments(), func(o object) bool { return strings.Contains(o["body"].(string), says) }), says)
-			}
-			assert.Empty(t, w.losses(w.number))
-			assert.Empty(t, w.trains())
-			w.later(time.Hour)
+	}, func(t *testing.T, _ string, c row) {
+		w := newTrain(t)
+		w.number = w.second("agent/try", "try.txt")
+		w.write("octo", "agent/try", "try.txt", "fine\n")
+		w.passed("ci")
+		if c.approved {
+			w.approve("alice")
+		}
+		for _, command := range c.commands {
+			w.command("carol", command)
+		}
+		w.wholeTrain()
+		if !c.approved {
+			w.approve("alice")
 			w.sweep()
-			assert.Empty(t, w.due())
-		})
-	}
+			w.tested = nil // CI runs again on what is on another branch
+			w.wholeTrain()
+		}
+		for _, says := range c.says {
+			assert.True(t, slices.ContainsFunc(w.comments(), func(o object) bool { return strings.Contains(o["body"].(string), says) }), says)
+		}
+		assert.Empty(t, w.losses(w.number))
+		assert.Empty(t, w.trains())
+		w.later(time.Hour)
+		w.sweep()
+		assert.Empty(t, w.due())
+	})
 }
 
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
