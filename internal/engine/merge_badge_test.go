@@ -100,17 +100,14 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 	whole := newUnshown(t, 1000)
 	whole.later(61 * time.Minute)
 	dead := whole.wrecks(func() { whole.sweep() })
-	want, writes := whole.ends(), whole.gate.writes
-	require.Positive(t, writes)
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.later(time.Minute)
-			w.recoverBySweep()
-			assert.Equal(t, want, w.ends())
-			w.quiet()
-		})
-	}
+	want := whole.ends()
+	require.Positive(t, whole.gate.writes)
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.later(time.Minute)
+		w.recoverBySweep()
+		assert.Equal(t, want, w.ends())
+		w.quiet()
+	})
 }
 
 // A run that dies after the base has moved, or before it has said so, is gone on with: it waits for the badge as well.
@@ -120,16 +117,13 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 	dead := whole.wrecks(func() { whole.handle(ev) })
 	want, last := whole.ends(), whole.gate.writes
 	require.Contains(t, whole.request(), waitsForBadge)
-	for _, n := range writes(1, last, 4, last) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.recover(ev)
-			assert.Equal(t, want, w.ends())
-			assert.Contains(t, w.request(), waitsForBadge)
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
-			assert.Equal(t, want, w.ends())
-		})
-	}
+	dead.each(t, writes(1, last, 4, last), func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Equal(t, want, w.ends())
+		assert.Contains(t, w.request(), waitsForBadge)
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+		assert.Equal(t, want, w.ends())
+	})
 }
 
 // A member that GitHub does not show waits by itself, where it is: the rest of the group is done.

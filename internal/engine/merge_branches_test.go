@@ -173,9 +173,7 @@ func TestAProtectedHeadStays(t *testing.T) {
 
 // The rules come while the tests run: the request ends at once, and names the branch whose rules they are.
 func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
-	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
-		return "PUT", w.path("/branches/agent%2Fgreet/protection"), `{"required_linear_history": true, "required_status_checks": null, "enforce_admins": true, "required_pull_request_reviews": null, "restrictions": null}`
-	})
+	w := whileTested(t, deed{"octo", "PUT", "/branches/agent%2Fgreet/protection", `{"required_linear_history": true, "required_status_checks": null, "enforce_admins": true, "required_pull_request_reviews": null, "restrictions": null}`})
 	base, head := w.at("main"), w.tip()
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "PROTECTED", rep.BlockedReason, w.logged.String())

@@ -84,6 +84,13 @@ func (w *world) inVain(order, state string, says ...string) model.Report {
 	return rep
 }
 
+// edits has somebody put words before a comment of the conversation, one minute later.
+func (w *world) edits(login string, c object) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), object{"body": "Edited.\n\n" + c["body"].(string)})
+}
+
 // at is where a branch is; "" when there is none.
 func (w *world) at(branch string) string {
 	w.t.Helper()
