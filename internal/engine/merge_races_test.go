@@ -63,10 +63,13 @@ func (w *world) before(match func(*http.Request) bool, do func()) {
 	}
 }
 
-// isEdit matches the edit of a comment.
-func isEdit(r *http.Request) bool {
-	return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
+// requests matches requests by their method and a part of their path.
+func requests(method, path string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, path) }
 }
+
+// isEdit matches the edit of a comment.
+var isEdit = requests(http.MethodPatch, "/issues/comments/")
 
 // beforeEdit lets something happen before the first edit of a comment.
 func (w *world) beforeEdit(do func()) { w.before(isEdit, do) }

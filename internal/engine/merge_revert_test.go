@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,17 +30,13 @@ func (w *world) opened() []object {
 }
 
 func TestRevertOpensAPullRequestThatTakesItBack(t *testing.T) {
-	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`)
-	before := w.at("main")
+	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`).landsNothing() // behind anybody's back
 	w.done(w.command("carol", "/mergexo revert"))
-	open := w.opened()
-	require.Len(t, open, 1)
-	assert.Equal(t, before, w.at("main"), "nothing is reverted behind anybody's back")
-	branch := open[0].at("head", "ref").(string)
-	assert.Equal(t, "hello\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, "since then\n", w.fileOf(branch, "later.txt"))
-	assert.Contains(t, open[0]["body"], fmt.Sprintf("#%d", w.number))
-	assert.Contains(t, open[0]["title"], "Greet people")
+	w.reverts("mergexo/revert-1", 2)
+	assert.Equal(t, "hello\n", w.fileOf("mergexo/revert-1", "greeting.txt"))
+	assert.Equal(t, "since then\n", w.fileOf("mergexo/revert-1", "later.txt"))
+	assert.Contains(t, w.opened()[0]["body"], "#1")
+	assert.Contains(t, w.opened()[0]["title"], "Greet people")
 }
 
 func TestRevertOfWhatGitHubMerged(t *testing.T) {
@@ -99,23 +94,15 @@ func TestRevertThatCannotBeDone(t *testing.T) {
 
 func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 	w := merged(t)
-	w.gate.revive()
-	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	ev := w.say("carol", "/mergexo revert")
+	dead := w.wrecks(func() { w.done(w.handle(ev)) })
 	last := w.gate.writes
-	for _, n := range writes(1, last, 2, last-1) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			w := merged(t)
-			w.gate.revive()
-			w.gate.only(n, diesAfter)
-			ev := w.say("carol", "/mergexo revert")
-			w.handle(ev)
-			w.gate.revive()
-			w.recover(ev)
-			assert.Len(t, w.opened(), 1)
-			assert.Len(t, w.marked("command", ""), 1)
-			assert.Empty(t, w.at("mergexo/revert-1-2"))
-		})
-	}
+	dead.each(t, writes(1, last, 2, last-1), func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Len(t, w.opened(), 1)
+		assert.Len(t, w.marked("command", ""), 1)
+		assert.Empty(t, w.at("mergexo/revert-1-2"))
+	})
 }
 
 // A revert of what GitHub merged onto a base that had moved meanwhile takes back nothing of others.
@@ -135,14 +122,11 @@ func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
 func TestRevertOfARevert(t *testing.T) {
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
-	open := w.opened()
-	require.Len(t, open, 1)
-	w.number, w.head = int(open[0]["number"].(float64)), "mergexo/revert-1"
+	w.number, w.head = 2, "mergexo/revert-1"
 	w.approve("alice")
 	w.done(w.command("carol", "/mergexo merge"))
 	require.Equal(t, "hello\n", w.fileOf("main", "greeting.txt"))
 	w.command("carol", "/mergexo revert")
-	open = w.opened()
-	require.Len(t, open, 1)
-	assert.Equal(t, "hello\nworld\n", w.fileOf(open[0].at("head", "ref").(string), "greeting.txt"))
+	w.reverts("mergexo/revert-2", 3)
+	assert.Equal(t, "hello\nworld\n", w.fileOf("mergexo/revert-2", "greeting.txt"))
 }

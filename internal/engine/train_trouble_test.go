@@ -55,11 +55,8 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 			return w.commitOf(tip+"^{tree}", w.commitOf(evil, "main"))
 		},
 	} {
-		branch, tip := w.only()
-		blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
-		evil := forge(w, tip, w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree"))
-		w.moveRef("refs/heads/"+branch, evil)
-		w.rewriteRecord(tip, evil)
+		_, tip := w.only()
+		evil := w.forges(forge(w, tip, w.evilTree(tip)))
 		assert.Equal(t, 1, w.ciRuns(), "%s: it passes the checks", name)
 		heard++
 		assert.Equal(t, heard, strings.Count(w.logged.String(), "train_record_forged"), name)
@@ -72,6 +69,22 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 	assert.Equal(t, "merged", w.badges(numbers...))
 	assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
 	assert.Len(t, w.losses(numbers[0]), heard, "nobody hears of one twice")
+}
+
+// evilTree is the tree of a commit with a file more.
+func (w *world) evilTree(commit string) string {
+	w.t.Helper()
+	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+	return w.bareTold(w.bare("ls-tree", commit)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
+}
+
+// forges has somebody who may push move the one branch of the train to a commit, and the record name that.
+func (w *world) forges(evil string) string {
+	w.t.Helper()
+	branch, tip := w.only()
+	w.moveRef("refs/heads/"+branch, evil)
+	w.rewriteRecord(tip, evil)
+	return evil
 }
 
 // commitOf is a commit with a tree that somebody makes.
