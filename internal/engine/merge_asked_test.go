@@ -56,20 +56,17 @@ func TestALabelThatIsRemovedAboard(t *testing.T) {
 		w := newTrain(t, `auto = "label"`)
 		numbers := w.ready("car", "one\n", "two\n")
 		for _, n := range numbers {
-			w.number = n
-			w.labels("carol", "merge")
+			w.on(n).labels("carol", "merge")
 			w.handle(w.delivery("pull_request"))
 		}
 		require.Len(t, w.trains(), 2, w.logged.String())
-		w.number = numbers[0]
-		w.withdraw("carol")
+		w.on(numbers[0]).withdraw("carol")
 		if heard {
 			w.handle(w.delivery("pull_request"))
 			assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 		}
 		w.arrives("open merged", numbers...)
-		w.number = numbers[0]
-		w.requested("merge_failed CANCELLED", labelWithdrew)
+		w.on(numbers[0]).requested("merge_failed CANCELLED", labelWithdrew)
 	}
 }
 
@@ -79,8 +76,7 @@ func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
 	w.write("octo", "main", "ci.sh", "exit 1\n")
 	w.number = w.ready("car", "one\n")[0]
 	w.head = "agent/car0"
-	w.approve("bob")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("bob")
 	w.wholeTrain()
 	w.requested("merge_failed CHECKS_FAILED", "Push a fix, or rerun the check. Then have it approved again.")
 	w.later(time.Minute)
@@ -114,8 +110,7 @@ func TestAnApprovalAsksAfterATry(t *testing.T) {
 		ends(w)
 		why := w.explain(w.number)
 		assert.NotContains(t, fmt.Sprint(why.Merges), "refused", name)
-		w.approve("alice")
-		w.handle(w.delivery("pull_request_review"))
+		w.endorsed("alice")
 		w.wholeTrain()
 		w.sweep()
 		w.wholeTrain()
@@ -158,26 +153,19 @@ func TestAnApprovalIsForABase(t *testing.T) {
 
 // A request was for the other base, too, and so was a command that no run had answered by then, and a label.
 func TestARequestIsForABase(t *testing.T) {
-	each(t, map[string]func(w *world) model.Event{
-		"a request that waits": func(w *world) model.Event {
-			w.labels("carol", "mergexo:freeze")
-			w.command("carol", "/mergexo merge")
-			w.retarget()
-			return w.delivery("pull_request")
-		},
-		"a command": func(w *world) model.Event {
-			w.talk("carol", "/mergexo merge")
-			w.retarget()
-			return w.delivery("issue_comment")
-		},
-		"a label": func(w *world) model.Event {
-			w.labels("carol", "merge")
-			w.retarget()
-			return w.delivery("pull_request")
-		},
-	}, func(t *testing.T, _ string, story func(w *world) model.Event) {
+	type row struct {
+		asks  func(w *world)
+		event string
+	}
+	each(t, map[string]row{
+		"a request that waits": {func(w *world) { w.labels("carol", "mergexo:freeze"); w.command("carol", "/mergexo merge") }, "pull_request"},
+		"a command":            {func(w *world) { w.talk("carol", "/mergexo merge") }, "issue_comment"},
+		"a label":              {func(w *world) { w.labels("carol", "merge") }, "pull_request"},
+	}, func(t *testing.T, _ string, c row) {
 		w := retargeted(t, `auto = "label"`)
-		ev := story(w)
+		c.asks(w)
+		w.retarget()
+		ev := w.delivery(c.event)
 		w.landsNothing().approve("alice")
 		w.handle(ev)
 		w.sweep()

@@ -197,8 +197,7 @@ func TestAHeadThatIsProtectedAboard(t *testing.T) {
 		w.pushesTo("agent/car0", func() { w.barHead(object{"branch": "agent/car0", "push": []string{"octo"}}) })
 		w.wholeTrain()
 		assert.Equal(t, "open merged", w.badges(numbers...), "%s: %s", batch, w.logged.String())
-		w.number = numbers[0]
-		w.requested("merge_failed PROTECTED", "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
+		w.on(numbers[0]).requested("merge_failed PROTECTED", "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "train_not_landed"), "it is not tried again")
 	}
 }

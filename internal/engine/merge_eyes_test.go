@@ -44,8 +44,7 @@ func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
 		w.requested("in_approval APPROVAL_MISSING", why)
 		said := w.explain(w.number)
 		assert.Contains(t, fmt.Sprint(said.Merges), why)
-		w.approve("bob")
-		w.handle(w.delivery("pull_request_review"))
+		w.endorsed("bob")
 		assert.Equal(t, "merged", w.badge(), w.logged.String())
 	})
 }
@@ -55,8 +54,7 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	w := opened(t, `auto = "approval"`)
 	before := w.tip()
 	w.write("alice", w.head, "evil.txt", "mine\n")
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("alice")
 	w.sweep()
 	assert.Equal(t, "open", w.badge(), w.logged.String())
 	assert.Empty(t, w.merges())
@@ -103,8 +101,7 @@ func TestWhoAskedTheAgentDoesNotApprove(t *testing.T) {
 	w.handle(w.delivery("pull_request_review"))
 	assert.Equal(t, "open", w.badge(), w.logged.String())
 	assert.Contains(t, w.request(), "since nobody can tell who asked the agent for it")
-	w.approve("bob")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("bob")
 	assert.Equal(t, "merged", w.badge(), w.logged.String())
 }
 

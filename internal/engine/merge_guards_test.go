@@ -56,8 +56,7 @@ func TestMergeTipOfAnEarlierAttemptIsNoWayBack(t *testing.T) {
 
 // A comment of ours that somebody has edited stops merges as it stops turns.
 func TestMergeWhoseRequestWasEditedBlocks(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"").landsNothing()
-	w.command("carol", "/mergexo merge")
+	w := unapproved(t).landsNothing()
 	said := w.marked("merge", "")
 	require.Len(t, said, 1)
 	w.edits("octo", said[0])

@@ -27,7 +27,13 @@ func whileTestedBy(t *testing.T, does func(w *world) deed, settings ...string) *
 	w := newMerge(t, append(settings, fmt.Sprintf("tests = [%q]", run))...)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	d := does(w)
-	text := fmt.Sprintf("#!/bin/sh\n[ -e '%s.done' ] && exit 0\n: >'%s.done'\n%s\n", run, run, w.asks(d.Login, d.Method, w.path(d.Path), d.Body))
-	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	const text = "#!/bin/sh\ngit rev-parse 'HEAD^{tree}' >>'%[1]s'\n[ $(wc -l <'%[1]s') = 1 ] || exit 0\n%[2]s\n"
+	require.NoError(t, os.WriteFile(run, fmt.Appendf(nil, text, w.log+".tested", w.asks(d.Login, d.Method, w.path(d.Path), d.Body)), 0o755))
 	return w
+}
+
+// testedTrees are the trees that the tests of a merge have run in.
+func (w *world) testedTrees() []string {
+	w.t.Helper()
+	return strings.Fields(string(contents(w.t, w.log+".tested")))
 }

@@ -22,13 +22,12 @@ func TestALabelOnAForkNeedsNoAgent(t *testing.T) {
 }
 
 func TestACommandToMergeNeedsNoAgent(t *testing.T) {
-	each(t, map[string]string{"with how tests run": "[agent]\nisolation = \"none\"\n", "without [agent]": ""}, func(t *testing.T, _ string, text string) {
+	each(t, map[string]string{
+		"with how tests run": "[agent]\nisolation = \"none\"\n" + mergesOnly,
+		"without [agent]":    "[merge]\ntests = \"none\"\n", // nothing runs that would have to be isolated
+	}, func(t *testing.T, _, text string) {
 		w := newMerge(t)
-		tests := mergesOnly
-		if text == "" { // nothing runs that would have to be isolated
-			tests = "[merge]\ntests = \"none\"\n"
-		}
-		w.write("octo", "main", ".github/mergexo.toml", text+tests)
+		w.write("octo", "main", ".github/mergexo.toml", text)
 		w.approve("alice")
 		w.lands("/mergexo merge")
 	})

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -159,8 +160,7 @@ func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
 
 // What is done is not undone in words by a process that had read the request while it waited.
 func TestMergeThatIsDoneIsNotSaidToWait(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.command("carol", "/mergexo merge")
+	w := unapproved(t)
 	w.opinion("bob", "REQUEST_CHANGES")
 	ev := w.delivery("pull_request_review")
 	w.beforeEdit(func() {
@@ -219,11 +219,11 @@ func TestMergeLockThatWasTakenFromADeadRunHolds(t *testing.T) {
 	assert.Equal(t, model.ResultRetry, inner.Result, "another one had the lock: %s", inner.Reason)
 }
 
-// second opens a second pull request, which the world is about from then on.
-func (w *world) second(branch, file string) int {
+// second opens a second pull request, with a file that has this text, which the world is about from then on.
+func (w *world) second(branch, file string, text ...string) int {
 	w.t.Helper()
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
-	w.write("octo", branch, file, "second\n")
+	w.write("octo", branch, file, cmp.Or(strings.Join(text, ""), "second\n"))
 	w.head = branch
 	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Another", "head": branch, "base": "main"})["number"].(float64))
 	w.later(time.Minute)

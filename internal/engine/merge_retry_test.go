@@ -10,7 +10,7 @@ import (
 func TestARetryOfAMergeThatFailed(t *testing.T) {
 	every(t, []string{"agent/second", "feat/second"}, func(t *testing.T, branch string) {
 		w := newMerge(t, `tests = ["test", "-e", "fixed.txt"]`)
-		w.number = w.second(branch, "second.txt")
+		w.second(branch, "second.txt")
 		w.write("octo", branch, "second.txt", "more\n")
 		w.approve("alice")
 		w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge strategy=squash"))

@@ -73,10 +73,7 @@ func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	w := newMerge(t)
 	good := w.settings("main")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]", "[repo]\nunknown = 1", 1))
-	w.head = "fix"
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/fix", "sha": w.at("main")})
-	w.write("octo", "fix", ".github/mergexo.toml", good)
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Fix", "head": "fix", "base": "main"})["number"].(float64))
+	w.second("fix", ".github/mergexo.toml", good)
 	w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
 	rep := w.command("carol", "/mergexo revert")
 	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)

@@ -42,8 +42,7 @@ func TestMergeWaitsForAnApproval(t *testing.T) {
 	w.becomes("dora", "read").approve("dora") // which does not count
 	w.blocked("APPROVAL_MISSING", w.inVain("/mergexo merge", "in_approval APPROVAL_MISSING"))
 	said := len(w.comments())
-	w.approve("alice")
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.endorsed("alice"))
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, []string{"done"}, w.merges())
 	assert.Len(t, w.comments(), said, "one request has one comment")

@@ -29,8 +29,7 @@ func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.done(w.command("carol", "/mergexo merge"))
-	text := contents(t, log)
-	tip, env, _ := strings.Cut(string(text), "\n")
+	tip, env, _ := strings.Cut(string(contents(t, log)), "\n")
 	assert.Equal(t, w.at("main"), tip)
 	assert.NotContains(t, env, "sandbox-actions")
 	assert.NotContains(t, env, "TOKEN=")
@@ -107,16 +106,11 @@ func TestMergeWithoutTests(t *testing.T) {
 
 // What GitHub merges by itself was tested, or its comment says that it was not: the base may move while the tests run.
 func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "log")
-	run := filepath.Join(t.TempDir(), "tests")
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run), `strategy = "api"`)
-	text := fmt.Sprintf("#!/bin/sh\ngit rev-parse 'HEAD^{tree}' >>%s\nif [ $(wc -l <%s) = 1 ]; then %s; fi\n", log, log, w.asks("octo", "PUT", w.path("/contents/late.txt"), `{"branch":"main","message":"late","content":"bGF0ZQo="}`))
-	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	w := whileTested(t, deed{"octo", "PUT", "/contents/late.txt", `{"branch":"main","message":"late","content":"bGF0ZQo="}`}, `strategy = "api"`)
 	w.done(w.command("carol", "/mergexo merge"))
-	raw := contents(t, log)
 	assert.Equal(t, "merged", w.badge())
-	assert.Len(t, strings.Fields(string(raw)), 2, "it was tested again")
-	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
+	assert.Len(t, w.testedTrees(), 2, "it was tested again")
+	assert.Contains(t, w.testedTrees(), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
 }
 
 // byGitHub matches the request that has GitHub merge a pull request.

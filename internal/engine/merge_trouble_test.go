@@ -3,8 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,8 +24,7 @@ func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
 	w := newMerge(t)
 	w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
 	w.blocked("APPROVAL_STALE", w.inVain("/mergexo merge", "in_approval APPROVAL_STALE"))
-	w.approve("bob")
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.endorsed("bob"))
 	assert.Equal(t, "merged", w.badge())
 }
 
@@ -78,14 +75,15 @@ func TestMergeWhileTheBaseMoves(t *testing.T) {
 }
 
 func TestMergeOntoABaseThatIsRewoundMeanwhile(t *testing.T) {
-	run := filepath.Join(t.TempDir(), "rewind")
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
-	first := w.at("main")
-	w.write("octo", "main", "secret.txt", "to be taken back\n")
-	require.NoError(t, os.WriteFile(run, []byte("#!/bin/sh\n"+w.asks("octo", "PATCH", w.path("/git/refs/heads/main"), fmt.Sprintf(`{"sha":%q,"force":true}`, first))+"\n"), 0o755))
+	first := ""
+	w := whileTestedBy(t, func(w *world) deed {
+		first = w.at("main")
+		w.write("octo", "main", "secret.txt", "to be taken back\n")
+		return deed{"octo", "PATCH", "/git/refs/heads/main", fmt.Sprintf(`{"sha":%q,"force":true}`, first)}
+	})
 	w.blocked("BASE_REWOUND", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, first, w.at("main"), "nothing is brought back")
-	assert.Equal(t, []string{"merge_failed BASE_REWOUND"}, w.merges())
+	w.requested("merge_failed BASE_REWOUND")
 }
 
 func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
@@ -104,13 +102,11 @@ func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
 }
 
 func TestMergeOfANewerRequest(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.command("carol", "/mergexo merge")
+	w := unapproved(t)
 	w.command("carol", "/mergexo merge strategy=squash")
 	assert.Equal(t, []string{"merge_failed SUPERSEDED", "in_approval APPROVAL_MISSING"}, w.merges())
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.approve("alice")
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.endorsed("alice"))
 	assert.Equal(t, "Write greeting.txt", w.bare("log", "-1", "--format=%s", "main"), "one commit keeps its message")
 }
 

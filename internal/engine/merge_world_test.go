@@ -30,8 +30,29 @@ func newMerge(t *testing.T, more ...string) *world {
 	return w
 }
 
+// on is the world with this number for what the story is about.
+func (w *world) on(number int) *world { w.number = number; return w }
+
 // approve approves the head as it is now.
 func (w *world) approve(login string) { w.t.Helper(); w.opinion(login, "APPROVE") }
+
+// endorsed approves the head, and lets a process take the event of that.
+func (w *world) endorsed(login string) model.Report {
+	w.t.Helper()
+	w.approve(login)
+	return w.handle(w.delivery("pull_request_review"))
+}
+
+// unapproved is a request to merge that waits for an approval.
+func unapproved(t *testing.T) *world {
+	t.Helper()
+	return begin(t, "unapproved", func() *world {
+		w := newWorld(t, "", "[merge]\ntests = \"none\"")
+		w.command("carol", "/mergexo merge")
+		w.requested("in_approval APPROVAL_MISSING")
+		return w
+	})
+}
 
 func (w *world) opinion(login, event string) int64 {
 	w.t.Helper()

@@ -121,9 +121,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 	w := newWorld(t, "", "[sweep]\nmax_items = 1")
 	w.sweep()
 	ev := w.remark("alice", "Answer me.")
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
-	})
+	w.gate.when(diesAfter, requests(http.MethodPost, "/comments"))
 	w.handle(ev)
 	w.gate.revive()
 	w.second("agent/other", "other.txt")
@@ -143,9 +141,7 @@ func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
 	w.handle(w.label("alice", smallJob))
 	require.NotEmpty(t, w.pulls())
 	said := w.comments()
-	last := said[len(said)-1]
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", last.id())), object{"body": "Typo.\n\n" + last["body"].(string)})
+	w.edits("octo", said[len(said)-1])
 	w.sweep()
 	w.rests()
 }

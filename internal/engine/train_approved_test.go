@@ -25,8 +25,7 @@ func halfLanded(t *testing.T) (w *world, numbers []int) {
 	require.True(t, w.gate.died())
 	w.gate.revive()
 	require.NotEqual(t, head, w.at("agent/car1"))
-	w.number = numbers[0]
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w.on(numbers[0]).api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	w.number = numbers[1]
 	return w, numbers
 }

@@ -33,8 +33,7 @@ func TestTheBaseOfATrainIsDeleted(t *testing.T) {
 		hear(w)
 		w.sweep()
 		for _, n := range numbers {
-			w.number = n
-			w.requested("merge_failed BASE_MISSING", "**Not merged: branch `release` does not exist**")
+			w.on(n).requested("merge_failed BASE_MISSING", "**Not merged: branch `release` does not exist**")
 			assert.Len(t, w.comments(), 2, "the command and its answer")
 		}
 		assert.Empty(t, w.trains())
@@ -64,18 +63,15 @@ func TestAnAppThatMayNotPushWorkflows(t *testing.T) {
 	for _, n := range numbers { // they board together
 		ask(n)
 	}
-	w.tested = map[string]bool{}
 	for range 4 {
 		for branch, sha := range w.trains() {
 			if !w.tested[sha] {
-				w.tested[sha] = true
 				r.handle(w.tests(branch, sha))
 			}
 		}
 	}
 	assert.Equal(t, "merged open merged", w.badges(numbers...), "%s", w.logged.String())
-	w.number = numbers[1]
-	w.requested("merge_failed FORBIDDEN", "**Not merged: MergeXO's token lacks a permission**")
+	w.on(numbers[1]).requested("merge_failed FORBIDDEN", "**Not merged: MergeXO's token lacks a permission**")
 	assert.Contains(t, w.request(), "workflows` permission")
 	assert.Empty(t, w.trains())
 }

@@ -4,11 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mergexo/mergexo/internal/github/workflow"
-
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 )
 
 // Who asks for the train where nothing would test it hears so at once, and not after two hours.
@@ -81,8 +77,7 @@ func TestAChangeThatDeafensTheTrain(t *testing.T) {
 	w.aboard(numbers, "")
 	assert.Equal(t, 2, w.wholeTrain(), "the first, and the two others together: %s", w.logged.String())
 	assert.Equal(t, "merged open merged", w.badges(numbers...))
-	w.number = numbers[1]
-	w.requested("merge_failed CHECKS_FAILED", "with this change no workflow runs on the branches of the train")
+	w.on(numbers[1]).requested("merge_failed CHECKS_FAILED", "with this change no workflow runs on the branches of the train")
 	assert.Empty(t, w.trains())
 }
 
@@ -104,28 +99,4 @@ func TestAChangeForWhichGitHubStartsNoWorkflow(t *testing.T) {
 			w.requested("merge_failed CHECKS_FAILED", `says "[skip ci]", for which GitHub starts no workflow`)
 		}
 	})
-}
-
-// The CI of these stories and MergeXO read the triggers of a workflow alike, and each from the file.
-func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
-	t.Parallel()
-	for on, runs := range map[string]bool{
-		"push":                 true,
-		"[pull_request, push]": true,
-		"{push: }":             true,
-		"{push: {branches: ['mergexo/train/**']}}":                     true,
-		"{push: {branches: [main, '**', '!mergexo/train/release/*']}}": true,
-		"{push: {branches-ignore: [main]}}":                            true,
-		"{push: {branches: ['mergexo/train/*']}}":                      false,
-		"{push: {branches: [main]}}":                                   false,
-		"{push: {branches: ['**', '!mergexo/**']}}":                    false,
-		"{push: {branches-ignore: ['mergexo/**']}}":                    false,
-		"pull_request": false,
-	} {
-		text := "on: " + on + "\njobs: {test: {name: ci}}\n"
-		var f ciFile
-		require.NoError(t, yaml.Unmarshal([]byte(text), &f), on)
-		assert.Equal(t, runs, f.runsOn(t, "mergexo/train/main/1"), on)
-		assert.Equal(t, runs, workflow.HearsPush([]workflow.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
-	}
 }
