@@ -63,8 +63,7 @@ func (w *world) guest(title string) {
 func (w *world) named(numbers []int, titles ...string) {
 	w.t.Helper()
 	for i, n := range numbers {
-		w.number = n
-		w.api("octo", "PATCH", w.pull(""), object{"title": titles[i]})
+		w.on(n).api("octo", "PATCH", w.pull(""), object{"title": titles[i]})
 	}
 }
 

@@ -15,10 +15,16 @@ import (
 func (w *world) openBeside(branch, text string) int {
 	w.t.Helper()
 	w.later(time.Minute)
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
 	w.write("octo", branch, "greeting.txt", text)
 	return int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Beside", "head": branch, "base": "main"})["number"].(float64))
+}
+
+// twoThatConflict is a world in which a second pull request changes the same line.
+func twoThatConflict(t *testing.T, more ...string) (w *world, other int) {
+	t.Helper()
+	w = newWorld(t, more...)
+	return w, w.openBeside("agent/other", "hello\nmoon\n")
 }
 
 // conflictsOn are the texts of the comments on conflicts of a pull request.
@@ -35,8 +41,7 @@ func (w *world) conflictsOn(number int) []string {
 }
 
 func TestConflictsAreToldOnceAndTakenBack(t *testing.T) {
-	w := newWorld(t)
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t)
 	w.sweep()
 	require.Len(t, w.conflictsOn(w.number), 1)
 	require.Len(t, w.conflictsOn(other), 1)
@@ -59,8 +64,7 @@ func TestConflictsAreToldOnceAndTakenBack(t *testing.T) {
 }
 
 func TestConflictsAreNotToldWhereNobodyWantsToKnow(t *testing.T) {
-	w := newWorld(t, "", "[sweep]\nconflicts = \"never\"")
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t, "", "[sweep]\nconflicts = \"never\"")
 	w.sweep()
 	assert.Empty(t, w.conflictsOn(w.number))
 	assert.Empty(t, w.conflictsOn(other))
@@ -78,8 +82,7 @@ func TestConflictsWithAPullRequestThatIsNotTrackedAreToldOnTheOtherOne(t *testin
 
 // TestOnePullRequestKeepsNoOtherFromBeingTold: it was moved to a base without settings, which are that branch's own affair.
 func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
-	w := newWorld(t)
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t)
 	w.sweep()
 	require.Len(t, w.conflictsOn(other), 1)
 	made := w.api("octo", "POST", w.path("/git/commits"), object{"message": "No settings", "tree": w.api("octo", "POST", w.path("/git/trees"), object{
@@ -94,8 +97,7 @@ func TestOnePullRequestKeepsNoOtherFromBeingTold(t *testing.T) {
 
 // TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain: the others are told, and no word is left that all was looked at.
 func TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain(t *testing.T) {
-	w := newWorld(t)
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t)
 	w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/octo/widgets/issues/%d/comments", w.number)}, "status": 403, "times": 100})
 	w.sweepOrDie()
 	w.fail()
@@ -108,8 +110,7 @@ func TestASweepThatCouldNotTellOneOfItsConflictsTriesAgain(t *testing.T) {
 
 // TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody: its branch is still there.
 func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *testing.T) {
-	w := newWorld(t)
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t)
 	w.sweep()
 	w.later(time.Minute)
 	w.rewritten()
@@ -121,8 +122,7 @@ func TestAPullRequestThatIsClosedWhileOthersAreVisitedConflictsWithNobody(t *tes
 }
 
 func TestTwoSweepsAtOnceSayEverythingOnce(t *testing.T) {
-	w := newWorld(t)
-	other := w.openBeside("agent/other", "hello\nmoon\n")
+	w, other := twoThatConflict(t)
 	w.review("alice", "Answer me.")
 	w.beforeWriting(func() { w.sweep() })
 	w.sweep()

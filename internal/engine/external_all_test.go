@@ -10,17 +10,14 @@ import (
 )
 
 func TestADeathAtAnyWriteOnTheWayFromForkToBadgeIsMadeGoodByOneSweep(t *testing.T) {
-	t.Parallel()
-	for badge, rule := range map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"} {
-		t.Run(badge, func(t *testing.T) {
-			t.Parallel()
-			diesFromForkTo(t, badge, func(t *testing.T) *world {
-				w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), rule)
-				w.letIn("carol")
-				return w
-			})
+	each(t, map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"}, func(t *testing.T, badge string, rule string) {
+		t.Parallel()
+		diesFromForkTo(t, badge, func(t *testing.T) *world {
+			w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), rule)
+			w.letIn("carol")
+			return w
 		})
-	}
+	})
 }
 
 // diesFromForkTo dies at every write on the way to what the pull request is shown as in the end.

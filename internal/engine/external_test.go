@@ -18,25 +18,18 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 	head := w.theirs()
 	w.letIn("carol")
 	assert.Contains(t, w.due(), fmt.Sprintf("%d external", w.number))
-	swept := w.sweep()
-	rep := of(swept, w.number)
-	require.NotNil(t, rep)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.visited())
 	assert.Equal(t, "merged", w.badge())
 	assert.Equal(t, head, w.bare("rev-parse", "main^2"), "the contributor's own commit")
 	assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: feature\n\nAdd f", w.number), w.bare("log", "-1", "--format=%B", "main"))
-	merged := w.marked("merge", "")
-	require.Len(t, merged, 1)
-	assert.Contains(t, merged[0]["body"], "hank you, @mallory")
-	assert.Contains(t, merged[0]["body"], w.at("main"))
+	w.requested("done", "hank you, @mallory", w.at("main"))
 	assert.Empty(t, w.at(fmt.Sprintf("gh-pr-%d/feature", w.number)), "the mirror has done its work")
 	assert.Equal(t, head, w.theirs(), "the fork is left alone")
 	w.quiet()
 }
 
 func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
-	t.Parallel()
-	for name, merge := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"by its label": func(w *world) {
 			w.admits("carol")
 		},
@@ -52,15 +45,13 @@ func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
 			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
 			w.command("carol", "/mergexo merge strategy=no-ff")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternalFrom(t, "Fix/Big_Thing")
-			number := w.number
-			merge(w)
-			assert.Equal(t, "merged", w.badge())
-			assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
-		})
-	}
+	}, func(t *testing.T, _ string, merge func(w *world)) {
+		w := newExternalFrom(t, "Fix/Big_Thing")
+		number := w.number
+		merge(w)
+		assert.Equal(t, "merged", w.badge())
+		assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
+	})
 }
 
 // What one line of the settings has to bring back: the commits of a fork are picked, and its pull request is closed.
@@ -78,20 +69,13 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 			w := newExternal(t, rule)
 			head, base := w.theirs(), w.at("main")
 			w.letIn("carol")
-			swept := w.sweep()
-			rep := of(swept, w.number)
-			require.NotNil(t, rep)
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.visited())
 			landed := w.at("main")
 			assert.Equal(t, base, w.bare("rev-parse", landed+"^"), "no merge commit")
 			assert.Equal(t, w.bare("log", "-1", "--format=%an <%ae> %at", head), w.bare("log", "-1", "--format=%an <%ae> %at", landed))
 			assert.Contains(t, w.bare("log", "-1", "--format=%B", landed), "(cherry picked from commit "+head+")")
 			assert.Equal(t, "closed", w.badge())
-			merged := w.marked("merge", "")
-			require.Len(t, merged, 1)
-			assert.Contains(t, merged[0]["body"], "Thank you, @mallory!")
-			assert.Contains(t, merged[0]["body"], "/commit/"+landed)
-			assert.Equal(t, []string{"done"}, w.merges())
+			w.requested("done", "Thank you, @mallory!", "/commit/"+landed)
 			assert.Empty(t, w.at(w.mirrorName()), "the mirror has done its work")
 			assert.Equal(t, head, w.theirs(), "the fork is left alone")
 			w.quiet()
@@ -100,26 +84,23 @@ func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
 }
 
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
-	t.Parallel()
-	for badge, rule := range map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"} {
-		t.Run(badge, func(t *testing.T) {
-			w := newExternal(t,
-				`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
-				`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`, rule)
-			head, base := w.theirs(), w.at("main")
-			w.admits("carol")
-			assert.Equal(t, badge, w.badge())
-			assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
-			assert.Equal(t, head, w.theirs())
-			if badge == "merged" {
-				assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
-			} else {
-				assert.Equal(t, base, w.bare("rev-parse", "main^^"))
-				assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
-			}
-			w.quiet()
-		})
-	}
+	each(t, map[string]string{"merged": "", "closed": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false"}, func(t *testing.T, badge string, rule string) {
+		w := newExternal(t,
+			`evaluate = ["sh", "-c", 'cat >/dev/null; if [ -f mended ]; then echo "{\"verdict\":\"approve\"}"; else echo "{\"verdict\":\"fix\",\"reason\":\"mend it\"}"; fi']`,
+			`fix = ["sh", "-c", "cat >/dev/null; echo yes >mended"]`, rule)
+		head, base := w.theirs(), w.at("main")
+		w.admits("carol")
+		assert.Equal(t, badge, w.badge())
+		assert.Equal(t, "yes\n", w.fileOf("main", "mended"))
+		assert.Equal(t, head, w.theirs())
+		if badge == "merged" {
+			assert.Equal(t, head, w.bare("rev-parse", "main^2^"), "the contributor's commit is the parent of ours")
+		} else {
+			assert.Equal(t, base, w.bare("rev-parse", "main^^"))
+			assert.Contains(t, w.bare("log", "-1", "--format=%B", "main^"), "(cherry picked from commit "+head+")")
+		}
+		w.quiet()
+	})
 }
 
 // The command goes by the same line of the settings as the label.
@@ -141,9 +122,7 @@ func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("reject", "It is out of scope."))
 	w.admits("carol")
 	assert.Equal(t, "closed", w.badge())
-	said := w.comments()
-	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "It is out of scope.")
+	assert.Contains(t, w.onlyWord(), "It is out of scope.")
 	assert.Equal(t, "meanwhile\n", w.fileOf("main", "other.txt"))
 	w.quiet()
 }
@@ -192,8 +171,7 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.admits("carol")
 	assert.Equal(t, "open", w.badge())
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], "Please write a test.")
+	assert.Contains(t, w.onlyWord(), "Please write a test.")
 	assert.Equal(t, []string{fmt.Sprint(w.number, " fork ", model.ExternalWanting)}, w.waiting("sandbox-actions"))
 	w.quiet()
 	w.contribute("feature", "f_test.txt", "test\n")
@@ -204,11 +182,11 @@ func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
 
 // A push to another branch of the fork says nothing about the head that the label was for.
 func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		meanwhile func(w *world)
 		want      string
-	}{
+	}
+	each(t, map[string]row{
 		"alone":                    {func(*world) {}, "merged"},
 		"before one to the branch": {func(w *world) { w.contribute("feature", "f.txt", "something else\n") }, "open"},
 		"which came back to the head": {func(w *world) {
@@ -220,18 +198,16 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 		"of a fork that the token may not see": {func(w *world) {
 			w.fail(object{"match": object{"path": "*/mallory/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
 		}, "open"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternal(t)
-			w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
-			w.letIn("carol")
-			w.contribute("other", "o.txt", "o\n")
-			tt.meanwhile(w)
-			w.sweep()
-			assert.Equal(t, tt.want, w.badge(), w.said())
-			w.quiet()
-		})
-	}
+	}, func(t *testing.T, _ string, tt row) {
+		w := newExternal(t)
+		w.api("mallory", "POST", "/api/v3/repos/mallory/widgets/git/refs", object{"ref": "refs/heads/other", "sha": w.theirs()})
+		w.letIn("carol")
+		w.contribute("other", "o.txt", "o\n")
+		tt.meanwhile(w)
+		w.sweep()
+		assert.Equal(t, tt.want, w.badge(), w.said())
+		w.quiet()
+	})
 }
 
 // Who has written the pull request may choose its base; who admits it says which one that is.
@@ -245,8 +221,7 @@ func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, before, w.at("release"))
 	assert.Equal(t, "open", w.badge())
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], "carol may have accepted this for another branch")
+	assert.Contains(t, w.onlyWord(), "carol may have accepted this for another branch")
 	w.quiet()
 	w.admits("carol")
 	assert.Equal(t, "merged", w.badge())
@@ -256,21 +231,17 @@ func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
 
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
-	const settings = ".github/mergexo.toml"
-	w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), "[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n", 1))
+	w.resets("[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n")
 	before := w.theirs()
 	w.admits("carol")
 	require.Equal(t, "open", w.badge())
-	mirror := fmt.Sprintf("gh-pr-%d/feature", w.number)
+	mirror := w.mirrorName()
 	require.Equal(t, before, w.at(mirror))
 	w.later(time.Minute)
 	w.forcePush()
 	after := w.theirs()
 	w.sweep()
-	said := ""
-	for _, c := range w.marked("external", "") {
-		said += c["body"].(string)
-	}
+	said := fmt.Sprint(w.marked("external", ""))
 	assert.Contains(t, said, before)
 	assert.Contains(t, said, after)
 	assert.Equal(t, before, w.at(mirror), "the mirror is never overwritten")
@@ -333,8 +304,7 @@ func TestAForkWhoseCommitsWerePickedIsToldWhichAndClosed(t *testing.T) {
 	w.write("octo", "main", "later.txt", "later\n")
 	w.admits("carol")
 	assert.Equal(t, "closed", w.badge())
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], picked)
+	assert.Contains(t, w.onlyWord(), picked)
 	w.quiet()
 }
 
@@ -346,8 +316,7 @@ func TestAnEvaluationThatPrintsGarbageIsToldAfterThreeAttempts(t *testing.T) {
 		w.later(time.Minute)
 	}
 	assert.Equal(t, "open", w.badge())
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], "LGTM")
+	assert.Contains(t, w.onlyWord(), "LGTM")
 	w.quiet()
 }
 

@@ -14,25 +14,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// diesAfterPush lets the process die as soon as its first push is through.
-func diesAfterPush(_ int, r *http.Request) fate {
-	if strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-		return diesAfter
-	}
-	return passes
-}
-
 // mirrored is a guest who is let in, whose mirror is there, and whose run died then.
 func mirrored(t *testing.T, more ...string) *world {
 	t.Helper()
 	w := newExternal(t, more...)
 	w.letIn("carol")
-	w.gate.at = diesAfterPush
-	w.sweepOnly()
-	w.gate.revive()
+	w.diesSweeping(diesAfter, isPush)
 	require.Equal(t, w.theirs(), w.at(w.mirrorName()))
 	w.later(time.Minute)
 	return w
+}
+
+// diesSweeping lets a sweep of the pull request die at a write that matches.
+func (w *world) diesSweeping(f fate, match func(*http.Request) bool) {
+	w.t.Helper()
+	w.gate.when(f, match)
+	w.sweepOnly()
+	require.True(w.t, w.gate.died())
+	w.gate.revive()
 }
 
 // anyPath are settings by which a stranger's settings file gets onto a mirror.
@@ -101,12 +100,12 @@ func (w *world) link(path, to string) {
 }
 
 func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
-	t.Parallel()
 	const no, yes = "echo '{\"verdict\":\"reject\",\"reason\":\"no\"}'\n", "cat >/dev/null; echo '{\"verdict\":\"approve\",\"reason\":\"mine\"}'\n"
-	for name, c := range map[string]struct {
+	type row struct {
 		command, path string
 		base          func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"a symbolic link on the base": {`["sh", "scripts/judge"]`, "scripts/judge", func(w *world) {
 			w.write("octo", "main", "tools/judge", no)
 			w.link("scripts/judge", "../tools/judge")
@@ -115,22 +114,19 @@ func TestAForkIsNotJudgedByAFileOfItsOwn(t *testing.T) {
 		"a directory of the base": {`["sh", "-c", ". $0/judge.sh", "./tools/judge"]`, "tools/judge/judge.sh", func(w *world) {
 			w.write("octo", "main", "tools/judge/judge.sh", no)
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newExternal(t, "evaluate = "+c.command)
-			c.base(w)
-			w.contribute("feature", c.path, yes)
-			w.admits("carol")
-			assert.NotEqual(t, "merged", w.badge())
-			assert.NotContains(t, w.said(), "the evaluation approved")
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newExternal(t, "evaluate = "+c.command)
+		c.base(w)
+		w.contribute("feature", c.path, yes)
+		w.admits("carol")
+		assert.NotEqual(t, "merged", w.badge())
+		assert.NotContains(t, w.said(), "the evaluation approved")
+	})
 }
 
 func TestALabelTakenOffStopsTheMergeItAskedFor(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"), "[[merge.rule]]\nbranch = \"none-of-these\"\nstrategy = \"no-ff\"")
-	raw := w.fileOf("main", ".github/mergexo.toml")
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(raw, "[merge]\n", "[merge]\napprovals = 0\nrequired_checks = [\"test\"]\n", 1))
+	w.resets("[merge]\n", "[merge]\napprovals = 0\nrequired_checks = [\"test\"]\n")
 	w.admits("carol")
 	require.Equal(t, "open", w.badge())
 	require.NotEmpty(t, w.marked("merge", ""))
@@ -162,12 +158,7 @@ func TestAForkWithAnUnrelatedHistoryIsToldOnce(t *testing.T) {
 func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("reject", "Out of scope."))
 	w.letIn("carol")
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPatch && strings.HasSuffix(r.URL.Path, fmt.Sprintf("/%d", w.number))
-	})
-	w.sweepOnly()
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.diesSweeping(diesAfter, requests(http.MethodPatch, "widgets/pulls/"))
 	w.recoverBySweep()
 	assert.Equal(t, "closed", w.badge())
 	assert.Empty(t, w.at(w.mirrorName()))
@@ -181,21 +172,15 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
 	w.letIn("carol")
-	w.gate.when(diesFirst, func(r *http.Request) bool {
-		return r.Method == http.MethodDelete && strings.Contains(r.URL.Path, "/labels/")
-	})
-	w.sweepOnly()
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w.diesSweeping(diesFirst, requests(http.MethodDelete, "/labels/"))
 	w.recoverBySweep()
 	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
 }
 
 func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
-	said := w.comments()
-	require.Len(t, said, 1)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", said[0].id())), object{"body": "Typo.\n\n" + said[0]["body"].(string)})
+	require.Len(t, w.comments(), 1)
+	w.edits("octo", w.comments()[0])
 	w.sweep()
 	assert.Equal(t, "open", w.badge())
 	assert.Len(t, w.marked("block", ""), 1)

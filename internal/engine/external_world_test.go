@@ -93,6 +93,13 @@ func (w *world) sweepOnly() {
 	w.over(w.runs)
 }
 
+// onlyWord is the text of the only comment in the conversation.
+func (w *world) onlyWord() string {
+	w.t.Helper()
+	require.Len(w.t, w.comments(), 1)
+	return w.lastSaid()
+}
+
 // said is all that people read in the conversation, without what differs from run to run.
 func (w *world) said() string {
 	w.t.Helper()

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"testing"
 	"time"
 
@@ -16,8 +15,7 @@ import (
 func (w *world) withdraw(login string) {
 	w.t.Helper()
 	w.later(time.Minute)
-	status, out := w.send(login, "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/merge", w.number)), nil)
-	require.Equal(w.t, http.StatusOK, status, "%s", out)
+	w.takesOff(login, "merge")
 }
 
 const labelWithdrew = "label \"merge\", which asked for the merge, was removed"
@@ -45,13 +43,9 @@ func TestALabelThatIsRemovedTakesItsRequestBack(t *testing.T) {
 
 // Somebody removes the label while the tests run.
 func TestALabelThatIsRemovedDuringTheTests(t *testing.T) {
-	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
-		return "DELETE", w.path("/issues/1/labels/merge"), "{}"
-	}, `auto = "label"`)
-	before := w.at("main")
-	w.labels("carol", "merge")
+	w := whileTested(t, deed{"octo", "DELETE", "/issues/1/labels/merge", "{}"}, `auto = "label"`)
+	w.landsNothing().labels("carol", "merge")
 	w.handle(w.delivery("pull_request"))
-	assert.Equal(t, before, w.at("main"), w.logged.String())
 	w.requested("merge_failed CANCELLED", labelWithdrew)
 }
 
@@ -62,20 +56,17 @@ func TestALabelThatIsRemovedAboard(t *testing.T) {
 		w := newTrain(t, `auto = "label"`)
 		numbers := w.ready("car", "one\n", "two\n")
 		for _, n := range numbers {
-			w.number = n
-			w.labels("carol", "merge")
+			w.on(n).labels("carol", "merge")
 			w.handle(w.delivery("pull_request"))
 		}
 		require.Len(t, w.trains(), 2, w.logged.String())
-		w.number = numbers[0]
-		w.withdraw("carol")
+		w.on(numbers[0]).withdraw("carol")
 		if heard {
 			w.handle(w.delivery("pull_request"))
 			assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
 		}
 		w.arrives("open merged", numbers...)
-		w.number = numbers[0]
-		w.requested("merge_failed CANCELLED", labelWithdrew)
+		w.on(numbers[0]).requested("merge_failed CANCELLED", labelWithdrew)
 	}
 }
 
@@ -85,8 +76,7 @@ func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
 	w.write("octo", "main", "ci.sh", "exit 1\n")
 	w.number = w.ready("car", "one\n")[0]
 	w.head = "agent/car0"
-	w.approve("bob")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("bob")
 	w.wholeTrain()
 	w.requested("merge_failed CHECKS_FAILED", "Push a fix, or rerun the check. Then have it approved again.")
 	w.later(time.Minute)
@@ -120,8 +110,7 @@ func TestAnApprovalAsksAfterATry(t *testing.T) {
 		ends(w)
 		why := w.explain(w.number)
 		assert.NotContains(t, fmt.Sprint(why.Merges), "refused", name)
-		w.approve("alice")
-		w.handle(w.delivery("pull_request_review"))
+		w.endorsed("alice")
 		w.wholeTrain()
 		w.sweep()
 		w.wholeTrain()
@@ -164,35 +153,22 @@ func TestAnApprovalIsForABase(t *testing.T) {
 
 // A request was for the other base, too, and so was a command that no run had answered by then, and a label.
 func TestARequestIsForABase(t *testing.T) {
-	t.Parallel()
-	for name, story := range map[string]func(w *world) model.Event{
-		"a request that waits": func(w *world) model.Event {
-			w.labels("carol", "mergexo:freeze")
-			w.command("carol", "/mergexo merge")
-			w.retarget()
-			return w.delivery("pull_request")
-		},
-		"a command": func(w *world) model.Event {
-			w.talk("carol", "/mergexo merge")
-			w.retarget()
-			return w.delivery("issue_comment")
-		},
-		"a label": func(w *world) model.Event {
-			w.labels("carol", "merge")
-			w.retarget()
-			return w.delivery("pull_request")
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := retargeted(t, `auto = "label"`)
-			ev := story(w)
-			before := w.at("main")
-			w.approve("alice")
-			w.handle(ev)
-			w.sweep()
-			assert.Equal(t, before, w.at("main"), w.logged.String())
-			all := fmt.Sprint(w.comments())
-			assert.Contains(t, all, "**Not merged: the base of the pull request has changed** (`RETARGETED`)")
-		})
+	type row struct {
+		asks  func(w *world)
+		event string
 	}
+	each(t, map[string]row{
+		"a request that waits": {func(w *world) { w.labels("carol", "mergexo:freeze"); w.command("carol", "/mergexo merge") }, "pull_request"},
+		"a command":            {func(w *world) { w.talk("carol", "/mergexo merge") }, "issue_comment"},
+		"a label":              {func(w *world) { w.labels("carol", "merge") }, "pull_request"},
+	}, func(t *testing.T, _ string, c row) {
+		w := retargeted(t, `auto = "label"`)
+		c.asks(w)
+		w.retarget()
+		ev := w.delivery(c.event)
+		w.landsNothing().approve("alice")
+		w.handle(ev)
+		w.sweep()
+		assert.Contains(t, fmt.Sprint(w.comments()), "**Not merged: the base of the pull request has changed** (`RETARGETED`)")
+	})
 }

@@ -58,8 +58,7 @@ func TestMergeThatGitHubNeverShowsIsClosedAfterAnHour(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, "closed", w.badge())
 	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.Contains(t, w.request(), "GitHub did not show this pull request as merged in time, so it was closed.")
-	assert.Equal(t, []string{"done"}, w.merges())
+	w.requested("done", "GitHub did not show this pull request as merged in time, so it was closed.")
 	assert.Len(t, w.marked("merge", ""), 1)
 	w.quiet()
 	w.later(24 * time.Hour)
@@ -100,17 +99,14 @@ func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 	whole := newUnshown(t, 1000)
 	whole.later(61 * time.Minute)
 	dead := whole.wrecks(func() { whole.sweep() })
-	want, writes := whole.ends(), whole.gate.writes
-	require.Positive(t, writes)
-	for n := 1; n <= writes; n++ {
-		t.Run(fmt.Sprintf("write %d of %d", n, writes), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.later(time.Minute)
-			w.recoverBySweep()
-			assert.Equal(t, want, w.ends())
-			w.quiet()
-		})
-	}
+	want := whole.ends()
+	require.Positive(t, whole.gate.writes)
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.later(time.Minute)
+		w.recoverBySweep()
+		assert.Equal(t, want, w.ends())
+		w.quiet()
+	})
 }
 
 // A run that dies after the base has moved, or before it has said so, is gone on with: it waits for the badge as well.
@@ -120,16 +116,13 @@ func TestMergeThatGitHubDoesNotShowYetDeathAfterAnyWriteIsMadeGood(t *testing.T)
 	dead := whole.wrecks(func() { whole.handle(ev) })
 	want, last := whole.ends(), whole.gate.writes
 	require.Contains(t, whole.request(), waitsForBadge)
-	for _, n := range writes(1, last, 4, last) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.recover(ev)
-			assert.Equal(t, want, w.ends())
-			assert.Contains(t, w.request(), waitsForBadge)
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
-			assert.Equal(t, want, w.ends())
-		})
-	}
+	dead.each(t, writes(1, last, 4, last), func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Equal(t, want, w.ends())
+		assert.Contains(t, w.request(), waitsForBadge)
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "nothing is left to do")
+		assert.Equal(t, want, w.ends())
+	})
 }
 
 // A member that GitHub does not show waits by itself, where it is: the rest of the group is done.
@@ -137,25 +130,16 @@ func TestMergeGroupOfWhichGitHubNeverShowsOne(t *testing.T) {
 	g := newGroup(t)
 	g.world.put("/_sandbox/lag", object{"repository": "octo/client", "merges": 1000})
 	_, rep := g.request()
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	require.Equal(t, "merged", g.badge())
+	g.done(rep)
 	assert.NotContains(t, g.world.request(), waitsForBadge)
-	there := func() (state, said string) {
-		pull := g.api("octo", "GET", fmt.Sprintf("%s/pulls/%d", client, g.theirs), nil)
-		comments := g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
-		require.Len(t, comments, 1)
-		return pull["state"].(string), comments[0]["body"].(string)
-	}
-	state, said := there()
-	assert.Equal(t, "open", state)
-	assert.Contains(t, said, waitsForBadge)
+	assert.Equal(t, "merged open", g.badges())
+	g.toldThere(waitsForBadge)
 	g.later(61 * time.Minute)
 	for range 2 {
 		_, err := g.engineAs("sandbox-octo").Sweep(context.Background(), model.Repo{Owner: "octo", Name: "client"}, sweeping.Options{})
 		require.NoError(t, err)
-		state, said = there()
-		assert.Equal(t, "closed", state)
-		assert.NotContains(t, said, waitsForBadge)
-		assert.Contains(t, said, "**Merged together with octo/widgets#1**")
+		assert.Equal(t, "merged closed", g.badges())
+		g.toldThere("**Merged together with octo/widgets#1**")
+		assert.NotContains(t, g.said()[0]["body"], waitsForBadge)
 	}
 }

@@ -55,21 +55,19 @@ func developed(t *testing.T, more ...string) *world {
 
 // A branch that people go on with is neither moved nor deleted, whatever is written, and the comment says so.
 func TestALongLivedBranchStays(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct{ settings, command, says string }{
+	type row struct{ settings, command, says string }
+	each(t, map[string]row{
 		"by default":       {"", "", "no-ff leaves the head branch as it is: pull request 2 was based on it"},
 		"asked for no-ff":  {"delete_branch = true", " strategy=no-ff", "Branch develop was not deleted: pull request 2 was based on it"},
 		"merged by GitHub": {"delete_branch = true", " strategy=api", "Branch develop was not deleted: pull request 2 was based on it"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := developed(t, tt.settings)
-			before := w.at("develop")
-			w.lands("/mergexo merge" + tt.command)
-			assert.Equal(t, before, w.at("develop"))
-			assert.Contains(t, w.request(), tt.says)
-			assert.NotContains(t, w.request(), "was deleted")
-		})
-	}
+	}, func(t *testing.T, _ string, tt row) {
+		w := developed(t, tt.settings)
+		before := w.at("develop")
+		w.lands("/mergexo merge" + tt.command)
+		assert.Equal(t, before, w.at("develop"))
+		assert.Contains(t, w.request(), tt.says)
+		assert.NotContains(t, w.request(), "was deleted")
+	})
 }
 
 // A strategy that would move it is refused by name, in a command and in a dry run, and why says the same.
@@ -87,33 +85,31 @@ func TestALongLivedBranchIsNotRewritten(t *testing.T) {
 
 // Whose a branch is, what GitHub is set to and what is written decide whether it is deleted, and what is deleted is named.
 func TestWhichBranchesAreDeleted(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		branch, settings, command string
 		deletes                   bool // GitHub is set to
 		gone, named               bool
-	}{
+	}
+	each(t, map[string]row{
 		"an agent's":                        {branch: "agent/two", gone: true, named: true},
 		"somebody's":                        {branch: "feat/two"},
 		"somebody's, as GitHub is set":      {branch: "feat/two", deletes: true, gone: true, named: true},
 		"an agent's, as written":            {branch: "agent/two", settings: "delete_branch = false", deletes: true},
 		"somebody's, where GitHub does it":  {branch: "feat/two", deletes: true, command: " strategy=api", gone: true, named: true},
 		"an agent's, where GitHub need not": {branch: "agent/two", command: " strategy=api", gone: true, named: true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t, tt.settings)
-			w.api("octo", "PATCH", w.path(""), object{"delete_branch_on_merge": tt.deletes})
-			w.proposed(tt.branch, "main", "main")
-			w.moveOn()
-			w.lands("/mergexo merge" + tt.command)
-			assert.Equal(t, tt.gone, w.at(tt.branch) == "")
-			if tt.named {
-				assert.Contains(t, w.request(), "Branch "+tt.branch+" was deleted")
-			} else {
-				assert.NotContains(t, w.request(), "deleted")
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, tt row) {
+		w := newMerge(t, tt.settings)
+		w.api("octo", "PATCH", w.path(""), object{"delete_branch_on_merge": tt.deletes})
+		w.proposed(tt.branch, "main", "main")
+		w.moveOn()
+		w.lands("/mergexo merge" + tt.command)
+		assert.Equal(t, tt.gone, w.at(tt.branch) == "")
+		if tt.named {
+			assert.Contains(t, w.request(), "Branch "+tt.branch+" was deleted")
+		} else {
+			assert.NotContains(t, w.request(), "deleted")
+		}
+	})
 }
 
 // barHead has rules for the branch feat/two.
@@ -177,9 +173,7 @@ func TestAProtectedHeadStays(t *testing.T) {
 
 // The rules come while the tests run: the request ends at once, and names the branch whose rules they are.
 func TestAHeadThatIsProtectedMeanwhile(t *testing.T) {
-	w := whileTested(t, "octo", func(w *world) (method, path, body string) {
-		return "PUT", w.path("/branches/agent%2Fgreet/protection"), `{"required_linear_history": true, "required_status_checks": null, "enforce_admins": true, "required_pull_request_reviews": null, "restrictions": null}`
-	})
+	w := whileTested(t, deed{"octo", "PUT", "/branches/agent%2Fgreet/protection", `{"required_linear_history": true, "required_status_checks": null, "enforce_admins": true, "required_pull_request_reviews": null, "restrictions": null}`})
 	base, head := w.at("main"), w.tip()
 	rep := w.command("carol", "/mergexo merge")
 	assert.Equal(t, "PROTECTED", rep.BlockedReason, w.logged.String())
@@ -203,8 +197,7 @@ func TestAHeadThatIsProtectedAboard(t *testing.T) {
 		w.pushesTo("agent/car0", func() { w.barHead(object{"branch": "agent/car0", "push": []string{"octo"}}) })
 		w.wholeTrain()
 		assert.Equal(t, "open merged", w.badges(numbers...), "%s: %s", batch, w.logged.String())
-		w.number = numbers[0]
-		w.requested("merge_failed PROTECTED", "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
+		w.on(numbers[0]).requested("merge_failed PROTECTED", "**Not merged: the rules of `agent/car0` refuse the push** (`PROTECTED`)")
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "train_not_landed"), "it is not tried again")
 	}
 }
@@ -228,26 +221,23 @@ func (w *world) signed(branch string) {
 
 // A base that takes signed commits only is heard before anything moves, whichever way it says so.
 func TestABaseThatTakesSignedCommitsOnly(t *testing.T) {
-	t.Parallel()
-	for name, rules := range map[string]object{"branch protection": {"signed": true}, "a ruleset": {"signed": true, "ruleset": 42}} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t, `tests = ["sh", "-c", "echo tested >&2"]`)
-			w.proposed("feat/two", "main", "main")
-			w.protect(rules)
-			base, head := w.at("main"), w.tip()
-			rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
-			assert.Contains(t, rep.Reason, `of branch "main" accepts only signed commits, and `+head[:10]+` has no signature`, "it would land unchanged")
-			for _, order := range []string{"/mergexo merge strategy=no-ff", "/mergexo merge strategy=api"} {
-				w.blocked("PROTECTED", w.command("carol", order))
-			}
-			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
+	each(t, map[string]object{"branch protection": {"signed": true}, "a ruleset": {"signed": true, "ruleset": 42}}, func(t *testing.T, _ string, rules object) {
+		w := newMerge(t, `tests = ["sh", "-c", "echo tested >&2"]`)
+		w.proposed("feat/two", "main", "main")
+		w.protect(rules)
+		base, head := w.at("main"), w.tip()
+		rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
+		assert.Contains(t, rep.Reason, `of branch "main" accepts only signed commits, and `+head[:10]+` has no signature`, "it would land unchanged")
+		for _, order := range []string{"/mergexo merge strategy=no-ff", "/mergexo merge strategy=api"} {
+			w.blocked("PROTECTED", w.command("carol", order))
+		}
+		assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
 
-			w.signed("feat/signed")
-			w.offered("feat/signed", "main")
-			w.done(w.command("carol", "/mergexo merge"))
-			assert.Equal(t, w.at("feat/signed"), w.at("main"))
-		})
-	}
+		w.signed("feat/signed")
+		w.offered("feat/signed", "main")
+		w.done(w.command("carol", "/mergexo merge"))
+		assert.Equal(t, w.at("feat/signed"), w.at("main"))
+	})
 }
 
 // The train does not even have CI test what such a base would refuse.

@@ -82,13 +82,3 @@ func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T
 	w.sweep()
 	assert.Equal(t, "merged", w.badge())
 }
-
-func TestMergeOfAnApprovalByAReader(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	before := w.at("main")
-	w.put("/_sandbox/users/dora", object{"type": "User", "repository": repo.String(), "permission": "read"})
-	w.approve("dora")
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
-	assert.Equal(t, before, w.at("main"))
-}

@@ -53,8 +53,7 @@ func TestMergeWaitsForWhatWaitsItself(t *testing.T) {
 	w.number, w.head = 1, "agent/greet"
 	w.labels("carol", "mergexo:freeze")
 	w.command("carol", "/mergexo merge")
-	w.number = 2
-	w.command("carol", "/mergexo merge")
+	w.on(2).command("carol", "/mergexo merge")
 	assert.Contains(t, w.request(), "depends on #1, which has not landed")
 }
 

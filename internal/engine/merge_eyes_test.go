@@ -30,26 +30,23 @@ func (w *world) writeAs(login, author, path string) {
 
 // Who may write pushes to a pull request of MergeXO's, and approves that: GitHub allows it, since they did not open it.
 func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct{ author, did string }{
+	type row struct{ author, did string }
+	each(t, map[string]row{
 		"in their name":      {"alice", "wrote a commit of it"},
 		"under another name": {"octo", "pushed to it"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := opened(t)
-			w.writeAs("alice", tt.author, "evil.txt")
-			w.approve("alice")
-			w.command("carol", "/mergexo merge")
-			why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
-			assert.Equal(t, "open", w.badge(), w.logged.String())
-			w.requested("in_approval APPROVAL_MISSING", why)
-			said := w.explain(w.number)
-			assert.Contains(t, fmt.Sprint(said.Merges), why)
-			w.approve("bob")
-			w.handle(w.delivery("pull_request_review"))
-			assert.Equal(t, "merged", w.badge(), w.logged.String())
-		})
-	}
+	}, func(t *testing.T, _ string, tt row) {
+		w := opened(t)
+		w.writeAs("alice", tt.author, "evil.txt")
+		w.approve("alice")
+		w.command("carol", "/mergexo merge")
+		why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
+		assert.Equal(t, "open", w.badge(), w.logged.String())
+		w.requested("in_approval APPROVAL_MISSING", why)
+		said := w.explain(w.number)
+		assert.Contains(t, fmt.Sprint(said.Merges), why)
+		w.endorsed("bob")
+		assert.Equal(t, "merged", w.badge(), w.logged.String())
+	})
 }
 
 // With auto = "approval" such an approval asks for nothing, and another one does, in the name of who gave it.
@@ -57,8 +54,7 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	w := opened(t, `auto = "approval"`)
 	before := w.tip()
 	w.write("alice", w.head, "evil.txt", "mine\n")
-	w.approve("alice")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("alice")
 	w.sweep()
 	assert.Equal(t, "open", w.badge(), w.logged.String())
 	assert.Empty(t, w.merges())
@@ -73,23 +69,20 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 // Everybody else approves, and who pushed does once somebody else has approved that. Where GitHub does not tell, the authors of the commits
 // decide.
 func TestWhoElseApproves(t *testing.T) {
-	t.Parallel()
-	for name, asks := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"GitHub does not tell who pushed": func(w *world) {
 			w.writeAs("alice", "octo", "a.txt")
 			w.fail(object{"match": object{"path": "*/octo/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
 			w.approve("alice")
 		},
 		"the agent was asked": func(w *world) { w.command("alice", "Say hello"); w.approve("alice") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := opened(t)
-			asks(w)
-			w.command("carol", "/mergexo merge")
-			assert.Equal(t, "merged", w.badge(), w.logged.String())
-			assert.Equal(t, 1, strings.Count(strings.Join(w.gate.seen, "\n"), "/activity"), "who pushed is asked once")
-		})
-	}
+	}, func(t *testing.T, _ string, asks func(w *world)) {
+		w := opened(t)
+		asks(w)
+		w.command("carol", "/mergexo merge")
+		assert.Equal(t, "merged", w.badge(), w.logged.String())
+		assert.Equal(t, 1, strings.Count(strings.Join(w.gate.seen, "\n"), "/activity"), "who pushed is asked once")
+	})
 }
 
 // With four_eyes = "strict" the agent's commits count as those of who asked for them.
@@ -108,8 +101,7 @@ func TestWhoAskedTheAgentDoesNotApprove(t *testing.T) {
 	w.handle(w.delivery("pull_request_review"))
 	assert.Equal(t, "open", w.badge(), w.logged.String())
 	assert.Contains(t, w.request(), "since nobody can tell who asked the agent for it")
-	w.approve("bob")
-	w.handle(w.delivery("pull_request_review"))
+	w.endorsed("bob")
 	assert.Equal(t, "merged", w.badge(), w.logged.String())
 }
 

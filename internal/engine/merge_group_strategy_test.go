@@ -31,31 +31,28 @@ func (g *grouped) diesAt(f fate, is func(*http.Request) bool) model.Event {
 // What GitHub has merged of a group in a run that died is recognized by the strategy that was recorded, whatever the settings say
 // by now, and so is what we have landed ourselves.
 func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
-	t.Parallel()
 	landedThere := func(r *http.Request) bool {
 		there := strings.Contains(r.URL.Path, "octo/client")
 		return there && (strings.HasSuffix(r.URL.Path, "/merge") || strings.HasSuffix(r.URL.Path, "git-receive-pack"))
 	}
-	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}} {
-		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			g := newGroup(t)
-			g.mergedBy(c.was)
-			seen := false
-			ev := g.diesAt(diesAfter, func(r *http.Request) bool {
-				if landedThere(r) && (c.was == "api" || seen) { // the lock is a push before the landing
-					return true
-				}
-				seen = seen || landedThere(r)
-				return false
-			})
-			landed := g.main()
-			g.mergedBy(c.now)
-			g.recover(ev)
-			g.together()
-			assert.Contains(t, g.said()[0]["body"], "into `main` "+byWay(c.was), "as it landed")
-			assert.Contains(t, g.said()[0]["body"], landed[:7])
+	type row struct{ was, now string }
+	every(t, []row{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}}, func(t *testing.T, c row) {
+		g := newGroup(t)
+		g.mergedBy(c.was)
+		seen := false
+		ev := g.diesAt(diesAfter, func(r *http.Request) bool {
+			if landedThere(r) && (c.was == "api" || seen) { // the lock is a push before the landing
+				return true
+			}
+			seen = seen || landedThere(r)
+			return false
 		})
-	}
+		landed := g.main()
+		g.mergedBy(c.now)
+		g.recover(ev)
+		g.together()
+		g.toldThere("into `main` "+byWay(c.was), landed[:7])
+	})
 	t.Run("where it was requested", func(t *testing.T) {
 		g := newGroup(t, `strategy = "api"`)
 		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
@@ -73,14 +70,8 @@ func (g *grouped) words() string { return g.world.request() }
 func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
 	g := newGroup(t)
 	g.mergedBy("no-ff")
-	writes := 0
-	landed := func() bool { return g.main() != "" && g.badges()[1] == "merged" }
-	ev := g.diesAt(diesFirst, func(r *http.Request) bool { // the last words there come once all has been recorded
-		if strings.Contains(r.URL.Path, "octo/client/issues/comments") && r.Method == http.MethodPatch && landed() {
-			writes++
-		}
-		return writes == 1
-	})
+	words := requests(http.MethodPatch, "octo/client/issues/comments") // the last ones there come once all has been recorded
+	ev := g.diesAt(diesFirst, func(r *http.Request) bool { return words(r) && strings.HasSuffix(g.badges(), " merged") })
 	require.Contains(t, g.words(), fmt.Sprintf("octo/client#%d", g.theirs))
 	g.mergedBy("rebase")
 	g.recover(ev)
@@ -91,23 +82,18 @@ func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
 
 // GitHub's merge queue lands one pull request at a time, and what it protects is not landed past it.
 func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
-	t.Parallel()
-	for _, queue := range []bool{true, false} {
-		t.Run(fmt.Sprintf("queue %t", queue), func(t *testing.T) {
-			g := newGroup(t)
-			g.mergedBy("github-queue")
-			if queue {
-				g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "queue": "SQUASH"})
-			}
-			here, there := g.at("main"), g.main()
-			_, rep := g.request()
-			assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()}, "nothing lands")
-			assert.Equal(t, []string{"open", "open"}, g.badges())
-			assert.Contains(t, g.words(), "merge queue")
-			assert.Contains(t, g.words(), "octo/client#1")
-		})
-	}
+	every(t, []bool{true, false}, func(t *testing.T, queue bool) {
+		g := newGroup(t)
+		g.mergedBy("github-queue")
+		if queue {
+			g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "queue": "SQUASH"})
+		}
+		_, rep := g.landsNothing().request()
+		assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+		assert.Equal(t, "open open", g.badges())
+		assert.Contains(t, g.words(), "merge queue")
+		assert.Contains(t, g.words(), "octo/client#1")
+	})
 }
 
 // Where a part has landed and the rest would have to go through the queue by now, the request says so and stays open for other
@@ -124,8 +110,7 @@ func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
 	there := g.main()
 	g.take(ev)
 	assert.Equal(t, there, g.main(), "nothing lands past the queue")
-	assert.Equal(t, []string{"merging STRATEGY_UNUSABLE"}, g.merges())
-	assert.Contains(t, g.words(), "merge queue")
+	g.requested("merging STRATEGY_UNUSABLE", "merge queue")
 	protect(object{})
 	g.mergedBy("rebase")
 	g.take(ev)
@@ -135,78 +120,65 @@ func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
 // The part that has landed is not forgotten where another one cannot be read by now: the request stays open, and the rest lands once
 // it can be read again.
 func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
-	t.Parallel()
-	const inOrder, turned = `repositories = ["octo/widgets", "octo/client"]`, `repositories = ["octo/client", "octo/widgets"]`
-	push := func(r *http.Request, repo string) bool {
-		return strings.Contains(r.URL.Path, repo) && strings.Contains(r.URL.Path, "git-receive-pack")
-	}
-	for name, c := range map[string]struct {
-		order  string
-		at     func(g *grouped, r *http.Request, here, there string) bool
+	type row struct {
 		landed string
-	}{
-		"the first has landed": {inOrder, func(g *grouped, r *http.Request, here, _ string) bool {
-			return push(r, "octo/client") && g.at("main") != here
-		}, "merged open"},
-		"the one that cannot be read has landed": {turned, func(g *grouped, r *http.Request, _, there string) bool {
-			return push(r, "octo/widgets") && g.main() != there
-		}, "open merged"},
-		"nobody has said yet that it has landed": {turned, func(g *grouped, r *http.Request, _, there string) bool {
-			return r.Method == http.MethodPatch && g.main() != there
-		}, "open merged"},
-	} {
-		for why, spoil := range map[string]func(g *grouped) (repair func()){
-			"settings": func(g *grouped) func() {
-				g.put("main", ".github/mergexo.toml", "[merge\n")
-				return func() { g.mergedBy("rebase") }
-			},
-			"rights": func(g *grouped) func() {
-				g.world.put("/_sandbox/users/bob", object{"type": "User", "repository": "octo/client", "permission": "none"})
-				return func() { g.may("bob", "admin") }
-			},
-		} {
-			t.Run(name+", "+why, func(t *testing.T) {
-				g := newGroup(t)
-				g.may("bob", "admin")
-				g.world.put("/_sandbox/users/bob", object{"type": "User", "repository": "octo/widgets", "permission": "admin"})
-				g.write("octo", "main", ".github/mergexo.toml", strings.NewReplacer(inOrder, c.order, "[repo]", "[repo]\nbots = [\"octo\", \"bob\"]").Replace(g.settings("main")))
-				here, there := g.at("main"), g.main()
-				ev := g.diesAt(diesFirst, func(r *http.Request) bool { return c.at(g, r, here, there) })
-				require.Equal(t, c.landed, strings.Join(g.badges(), " "))
-				repair := spoil(g)
-				rep := g.by(g.engineAs("sandbox-bob"), ev)
-				g.over(g.runs)
-				assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
-				assert.Contains(t, g.words(), "octo/client")
-				repair()
-				g.take(ev)
-				g.together()
-			})
-		}
+		dies   func(g *grouped) model.Event
 	}
+	spoils := map[string]func(g *grouped) (repair func()){
+		"settings": func(g *grouped) func() {
+			g.put("main", ".github/mergexo.toml", "[merge\n")
+			return func() { g.mergedBy("rebase") }
+		},
+		"rights": func(g *grouped) func() {
+			g.may("bob", "none")
+			return func() { g.may("bob", "admin") }
+		},
+	}
+	each(t, map[string]row{
+		"the first has landed":                   {"merged open", (*grouped).landsInPart},
+		"the one that cannot be read has landed": {"open merged", (*grouped).landsInPart},
+		"nobody has said yet that it has landed": {"open merged", (*grouped).landsThereUnsaid},
+	}, func(t *testing.T, _ string, c row) {
+		each(t, spoils, func(t *testing.T, _ string, spoil func(g *grouped) (repair func())) {
+			g := newGroup(t)
+			g.may("bob", "admin")
+			g.becomes("bob", "admin").resets("[repo]", "[repo]\nbots = [\"octo\", \"bob\"]")
+			if c.landed == "open merged" {
+				g.turnRound()
+			}
+			ev := c.dies(g)
+			require.Equal(t, c.landed, g.badges())
+			repair := spoil(g)
+			rep := g.by(g.engineAs("sandbox-bob"), ev)
+			g.over(g.runs)
+			assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
+			assert.Contains(t, g.words(), "octo/client")
+			repair()
+			g.take(ev)
+			g.together()
+		})
+	})
 }
 
-// So it is with a request of its own: what landed in a run that died is told as it landed.
 // byWay is how a comment tells a strategy.
 func byWay(strategy string) string {
 	return map[string]string{"no-ff": "with a merge commit"}[strategy] + map[bool]string{false: "by " + strategy}[strategy == "no-ff"]
 }
 
+// So it is with a request of its own: what landed in a run that died is told as it landed.
 func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ was, now string }{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}} {
-		t.Run(c.was+" and now "+c.now, func(t *testing.T) {
-			w := newMerge(t, "strategy = \""+c.was+"\"")
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			before := w.at("main")
-			w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
-			ev := w.say("carol", "/mergexo merge")
-			w.dies(ev)
-			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
-			w.recover(ev)
-			w.requested("done", "into `main` "+byWay(c.was))
-		})
-	}
+	type row struct{ was, now string }
+	every(t, []row{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}}, func(t *testing.T, c row) {
+		w := newMerge(t, "strategy = \""+c.was+"\"")
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		before := w.at("main")
+		w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
+		ev := w.say("carol", "/mergexo merge")
+		w.dies(ev)
+		w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
+		w.recover(ev)
+		w.requested("done", "into `main` "+byWay(c.was))
+	})
 }
 
 // diesBeforeItLands lets the process die once it has said on both pull requests what is to land.
@@ -231,10 +203,7 @@ func TestMergeGroupWhoseRestMayNotBeMergedThatWayByNow(t *testing.T) {
 		there := g.main()
 		g.blocked("STRATEGY_UNUSABLE", g.take(ev))
 		assert.Equal(t, there, g.main())
-		assert.Equal(t, []string{"merging STRATEGY_UNUSABLE"}, g.merges())
-		assert.Contains(t, g.words(), "octo/client#1")
-		assert.Contains(t, g.words(), "linear history")
-		assert.Contains(t, g.words(), "already merged and stay")
+		g.requested("merging STRATEGY_UNUSABLE", "octo/client#1", "linear history", "already merged and stay")
 		linear(g, false)
 		g.take(ev)
 		g.together()
@@ -242,15 +211,10 @@ func TestMergeGroupWhoseRestMayNotBeMergedThatWayByNow(t *testing.T) {
 	t.Run("nothing has landed", func(t *testing.T) {
 		g := newGroup(t)
 		g.mergedBy("no-ff")
-		here, there := g.at("main"), g.main()
-		ev := g.diesBeforeItLands()
+		ev := g.landsNothing().diesBeforeItLands()
 		linear(g, true)
 		g.blocked("STRATEGY_UNUSABLE", g.take(ev))
-		assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
-		assert.Equal(t, []string{"merge_failed STRATEGY_UNUSABLE"}, g.merges())
-		assert.Contains(t, g.words(), "linear history")
-		require.Len(t, g.said(), 1)
-		assert.Contains(t, g.said()[0]["body"], `"state":"merge_failed"`)
-		assert.Contains(t, g.said()[0]["body"], "linear history")
+		g.requested("merge_failed STRATEGY_UNUSABLE", "linear history")
+		g.toldThere(`"state":"merge_failed"`, "linear history")
 	})
 }

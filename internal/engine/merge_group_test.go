@@ -71,13 +71,38 @@ func (g *grouped) main() string {
 }
 
 // badges are how GitHub shows the two pull requests.
-func (g *grouped) badges() []string {
+func (g *grouped) badges() string {
 	pull := g.api("octo", "GET", fmt.Sprintf("%s/pulls/%d", client, g.theirs), nil)
 	there := pull["state"].(string)
 	if pull["merged"].(bool) {
 		there = "merged"
 	}
-	return []string{g.badge(), there}
+	return g.badge() + " " + there
+}
+
+// left sees how GitHub shows the two, and in which state the request is.
+func (g *grouped) left(badges, merges string) {
+	g.t.Helper()
+	assert.Equal(g.t, badges, g.badges())
+	assert.Equal(g.t, []string{merges}, g.merges())
+}
+
+// landsNothing sees in the end that both bases are where they are now.
+func (g *grouped) landsNothing() *grouped {
+	g.t.Helper()
+	g.world.landsNothing()
+	there := g.main()
+	g.t.Cleanup(func() { assert.Equal(g.t, there, g.main(), "nothing lands there") })
+	return g
+}
+
+// toldThere sees what the only comment on the pull request in the other repository says.
+func (g *grouped) toldThere(says ...string) {
+	g.t.Helper()
+	require.Len(g.t, g.said(), 1)
+	for _, text := range says {
+		assert.Contains(g.t, g.said()[0]["body"], text)
+	}
 }
 
 // request lets carol ask for the merge, and a process with octo's token take the event.
@@ -106,25 +131,18 @@ func (g *grouped) recover(ev model.Event) model.Report {
 func TestMergeGroupLandsTogether(t *testing.T) {
 	g := newGroup(t)
 	_, rep := g.request()
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"merged", "merged"}, g.badges())
-	assert.Equal(t, []string{"done"}, g.merges())
-	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client")
-	said := g.list("octo", fmt.Sprintf("%s/issues/%d/comments", client, g.theirs))
-	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], "octo/widgets#1")
-	assert.Contains(t, said[0]["body"], `"state":"done"`)
+	g.done(rep)
+	assert.Equal(t, "merged merged", g.badges())
+	g.requested("done", "octo/client")
+	g.toldThere("octo/widgets#1", `"state":"done"`)
 }
 
 func TestMergeGroupWaitsForAllOfIt(t *testing.T) {
 	g := newGroup(t)
-	here, there := g.at("main"), g.main()
-	g.put("agent/greet", "client.txt", "one\ntwo\nthree\n")
+	g.landsNothing().put("agent/greet", "client.txt", "one\ntwo\nthree\n")
 	_, rep := g.request()
-	assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-	assert.Equal(t, []string{"in_approval GROUP_MEMBER"}, g.merges())
-	assert.Contains(t, g.marked("merge", "")[0]["body"], fmt.Sprintf("octo/client#%d", g.theirs))
-	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
+	g.gives(model.ResultBlocked, rep)
+	g.requested("in_approval GROUP_MEMBER", "octo/client#1")
 }
 
 // A look at the other run that GitHub refuses ends a merge at once. It is no turn to wait for.
@@ -151,43 +169,38 @@ func (g *grouped) claims(where model.Repo, number int, left time.Duration) {
 
 // A turn that is at work on any of them is waited for, as long as a lock is.
 func TestMergeGroupWaitsForATurn(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		there  bool
 		left   time.Duration
 		result model.Result
-		badge  string
+		badges string
 		merges string
-	}{
-		"here, for a while":  {false, 20 * time.Second, model.ResultDone, "merged", "done"},
-		"there, for a while": {true, 20 * time.Second, model.ResultDone, "merged", "done"},
-		"here, for long":     {false, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
-		"there, for long":    {true, time.Hour, model.ResultRetry, "open", "in_approval BUSY"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			g := newGroup(t)
-			g.passes = true
-			where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
-			if c.there {
-				where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
-			}
-			g.claims(where, number, c.left)
-			_, rep := g.request()
-			assert.Equal(t, c.result, rep.Result, rep.Reason)
-			assert.Equal(t, []string{c.badge, c.badge}, g.badges())
-			assert.Equal(t, []string{c.merges}, g.merges())
-			assert.GreaterOrEqual(t, g.slept.Load(), int64(15*time.Second))
-		})
 	}
+	each(t, map[string]row{
+		"here, for a while":  {false, 20 * time.Second, model.ResultDone, "merged merged", "done"},
+		"there, for a while": {true, 20 * time.Second, model.ResultDone, "merged merged", "done"},
+		"here, for long":     {false, time.Hour, model.ResultRetry, "open open", "in_approval BUSY"},
+		"there, for long":    {true, time.Hour, model.ResultRetry, "open open", "in_approval BUSY"},
+	}, func(t *testing.T, _ string, c row) {
+		g := newGroup(t)
+		g.passes = true
+		where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
+		if c.there {
+			where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
+		}
+		g.claims(where, number, c.left)
+		_, rep := g.request()
+		assert.Equal(t, c.result, rep.Result, rep.Reason)
+		g.left(c.badges, c.merges)
+		assert.GreaterOrEqual(t, g.slept.Load(), int64(15*time.Second))
+	})
 }
 
 func TestMergeGroupTouchesNothingWhenOneConflicts(t *testing.T) {
 	g := newGroup(t)
 	g.put("main", "client.txt", "another one\n")
-	here, there := g.at("main"), g.main()
-	_, rep := g.request()
+	_, rep := g.landsNothing().request()
 	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Equal(t, []string{here, there}, []string{g.at("main"), g.main()})
-	assert.Equal(t, []string{"open", "open"}, g.badges())
+	assert.Equal(t, "open open", g.badges())
 	assert.Empty(t, g.stages())
 }

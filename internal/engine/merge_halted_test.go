@@ -14,28 +14,20 @@ import (
 )
 
 func TestMergeStopsForWhatAnOperatorAsksMeanwhile(t *testing.T) {
-	t.Parallel()
-	for command, stops := range map[string]bool{"/mergexo merge cancel": true, "/mergexo pause": true, "/mergexo status": false} {
-		for login, may := range map[string]bool{"carol": true, "bob": false} {
-			if login == "bob" && !strings.HasSuffix(command, "cancel") && !everyRow {
-				continue
-			}
-			t.Run(login+" "+command, func(t *testing.T) {
-				w := whileTested(t, login, func(w *world) (string, string, string) {
-					return "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), fmt.Sprintf(`{"body":%q}`, command)
-				})
-				before := w.at("main")
-				w.command("carol", "/mergexo merge")
-				if stops && may {
-					assert.Equal(t, before, w.at("main"))
-					assert.Equal(t, []string{"in_approval BLOCKED"}, w.merges())
-					return
-				}
-				assert.NotEqual(t, before, w.at("main"), "nobody else stops it")
-				assert.Equal(t, []string{"done"}, w.merges())
-			})
-		}
+	type row struct {
+		login, command string
+		stops          bool
 	}
+	every(t, []row{
+		{"carol", "/mergexo merge cancel", true}, {"carol", "/mergexo pause", true}, {"carol", "/mergexo status", false},
+		{"bob", "/mergexo merge cancel", false}, {"bob", "/mergexo pause", false},
+	}, func(t *testing.T, c row) {
+		w := whileTested(t, deed{c.login, "POST", "/issues/1/comments", fmt.Sprintf(`{"body":%q}`, c.command)})
+		before := w.at("main")
+		w.command("carol", "/mergexo merge")
+		assert.Equal(t, c.stops, before == w.at("main"), "nobody else stops it")
+		assert.Equal(t, []string{map[bool]string{true: "in_approval BLOCKED", false: "done"}[c.stops]}, w.merges())
+	})
 }
 
 func TestMergeCommandOfThePersonWhoseTokenItIs(t *testing.T) {
@@ -54,8 +46,7 @@ func TestMergeIsBuiltAnewElsewhere(t *testing.T) {
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.before(func(*http.Request) bool { return assert.FileExists(new(testing.T), log) }, func() { w.write("octo", "main", "again.txt", "again\n") })
 	w.done(w.command("carol", "/mergexo merge"))
-	text := contents(t, log)
-	places := strings.Fields(string(text))
+	places := strings.Fields(string(contents(t, log)))
 	require.Len(t, places, 2)
 	assert.Contains(t, places[0], w.workdir)
 	assert.NotContains(t, places[1], w.workdir)

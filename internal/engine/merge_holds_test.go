@@ -21,13 +21,13 @@ func (w *world) rename(number int, title string) {
 
 // What holds a merge by other bots' customs: each is said, the sweep leaves it alone, and takes it up once it is gone.
 func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		settings string
 		hold     func(w *world)
 		says     string
 		free     func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- Its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
 		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- Label "later" is on the pull request`, func(w *world) {
 			w.later(time.Minute)
@@ -43,41 +43,33 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 			w.api("carol", "DELETE", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
 			w.command("carol", "/mergexo merge")
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t, c.settings)
-			c.hold(w)
-			w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
-			assert.Contains(t, w.request(), c.says)
+	}, func(t *testing.T, name string, c row) {
+		w := newMerge(t, c.settings)
+		c.hold(w)
+		w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
+		assert.Contains(t, w.request(), c.says)
+		w.sweep()
+		assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
+		c.free(w)
+		if name == "a title" {
+			w.handle(w.delivery("pull_request"))
+		} else {
 			w.sweep()
-			assert.NotContains(t, fmt.Sprint(w.due()), "merge", "nothing has changed")
-			c.free(w)
-			if name == "a title" {
-				w.handle(w.delivery("pull_request"))
-			} else {
-				w.sweep()
-			}
-			assert.Equal(t, "merged", w.badge(), w.logged.String())
-		})
-	}
+		}
+		assert.Equal(t, "merged", w.badge(), w.logged.String())
+	})
 }
 
 // A bot is heard where the settings name it, and no other one.
 func TestABotThatTheSettingsNameIsHeard(t *testing.T) {
 	t.Parallel()
-	for _, listed := range []bool{true, false} {
-		w := newWorld(t, fmt.Sprintf("allowed_users = [%q]", map[bool]string{true: "reviewer[bot]", false: "alice"}[listed]))
+	for user, heard := range map[string]int{"reviewer[bot]": 1, "alice": 0} {
+		w := newWorld(t, fmt.Sprintf("allowed_users = [%q]", user))
 		w.put("/_sandbox/users/reviewer[bot]", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
-		rep := w.handle(w.remark("reviewer[bot]", "Greet everybody."))
+		w.gives([]model.Result{model.ResultNothing, model.ResultDone}[heard], w.handle(w.remark("reviewer[bot]", "Greet everybody.")))
 		w.sweep()
-		if !listed {
-			assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-			assert.Zero(t, w.calls())
-			continue
-		}
-		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Len(t, w.replies(), 1)
-		assert.Equal(t, 1, w.calls(), "once")
+		assert.Len(t, w.replies(), heard)
+		assert.Equal(t, heard, w.calls(), "once")
 	}
 }
 

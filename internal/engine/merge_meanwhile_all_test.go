@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,49 +10,28 @@ import (
 )
 
 func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		call func(w *world) (method, path, body string)
+	type row struct {
+		does deed
 		ends string // how the request ends; "" where that is not what counts
-	}{
-		"closed": {func(w *world) (string, string, string) { return "PATCH", w.pull(""), `{"state":"closed"}` }, "merge_failed CLOSED"},
-		"frozen": {func(w *world) (string, string, string) {
-			return "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels":["mergexo:freeze"]}`
-		}, "in_approval FROZEN"},
-		"approval dismissed": {func(w *world) (string, string, string) {
-			review := w.list("octo", w.pull("/reviews"))[0].id()
-			return "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", review)), `{"message":"on second thought"}`
-		}, "in_approval APPROVAL_MISSING"},
-		"changes requested": {func(w *world) (string, string, string) {
-			return "POST", w.pull("/reviews"), `{"event":"REQUEST_CHANGES","body":"not like this"}`
-		}, ""}, // the words are answered in the same run, which moves the head
-		"head moved": {func(w *world) (string, string, string) {
-			return "PUT", w.path("/contents/late.txt"), fmt.Sprintf(`{"branch":%q,"message":"late","content":"bGF0ZQo="}`, w.head)
-		}, "merge_failed HEAD_MOVED"},
-		"branch deleted": {func(w *world) (string, string, string) {
-			return "DELETE", w.path("/git/refs/heads/" + w.head), ""
-		}, "merge_failed CLOSED"},
-		"retargeted": {func(w *world) (string, string, string) {
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/other", "sha": w.at("main")})
-			return "PATCH", w.pull(""), `{"base":"other"}`
-		}, "merge_failed RETARGETED"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			who := "octo"
-			if name == "changes requested" { // nobody requests changes of themselves
-				who = "bob"
-			}
-			w := whileTested(t, who, c.call)
-			before := w.at("main")
-			rep := w.command("carol", "/mergexo merge")
-			require.Len(t, w.merges(), 1)
-			if c.ends != "" {
-				assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
-			}
-			assert.NotEqual(t, "done", w.merges()[0])
-			assert.Equal(t, before, w.at("main"))
-			assert.NotEqual(t, "merged", w.badge())
-			assert.Empty(t, w.stages())
-		})
 	}
+	each(t, map[string]row{
+		"closed":             {deed{"octo", "PATCH", "/pulls/1", `{"state":"closed"}`}, "merge_failed CLOSED"},
+		"frozen":             {deed{"octo", "POST", "/issues/1/labels", `{"labels":["mergexo:freeze"]}`}, "in_approval FROZEN"},
+		"approval dismissed": {deed{"octo", "PUT", "/pulls/1/reviews/REVIEW/dismissals", `{"message":"on second thought"}`}, "in_approval APPROVAL_MISSING"},
+		"changes requested":  {deed{"bob", "POST", "/pulls/1/reviews", `{"event":"REQUEST_CHANGES","body":"not like this"}`}, ""}, // the words are answered in the same run, which moves the head
+		"head moved":         {deed{"octo", "PUT", "/contents/late.txt", `{"branch":"agent/greet","message":"late","content":"bGF0ZQo="}`}, "merge_failed HEAD_MOVED"},
+		"branch deleted":     {deed{"octo", "DELETE", "/git/refs/heads/agent/greet", ""}, "merge_failed CLOSED"},
+		"retargeted":         {deed{"octo", "PATCH", "/pulls/1", `{"base":"other"}`}, "merge_failed RETARGETED"},
+	}, func(t *testing.T, name string, c row) {
+		w := whileTested(t, c.does).landsNothing()
+		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/other", "sha": w.at("main")})
+		rep := w.command("carol", "/mergexo merge")
+		require.Len(t, w.merges(), 1)
+		if c.ends != "" {
+			assert.Equal(t, c.ends, w.merges()[0], rep.Reason)
+		}
+		assert.NotEqual(t, "done", w.merges()[0])
+		assert.NotEqual(t, "merged", w.badge())
+		assert.Empty(t, w.stages())
+	})
 }

@@ -22,19 +22,15 @@ func TestALabelOnAForkNeedsNoAgent(t *testing.T) {
 }
 
 func TestACommandToMergeNeedsNoAgent(t *testing.T) {
-	t.Parallel()
-	for name, text := range map[string]string{"with how tests run": "[agent]\nisolation = \"none\"\n", "without [agent]": ""} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t)
-			tests := mergesOnly
-			if text == "" { // nothing runs that would have to be isolated
-				tests = "[merge]\ntests = \"none\"\n"
-			}
-			w.write("octo", "main", ".github/mergexo.toml", text+tests)
-			w.approve("alice")
-			w.lands("/mergexo merge")
-		})
-	}
+	each(t, map[string]string{
+		"with how tests run": "[agent]\nisolation = \"none\"\n" + mergesOnly,
+		"without [agent]":    "[merge]\ntests = \"none\"\n", // nothing runs that would have to be isolated
+	}, func(t *testing.T, _, text string) {
+		w := newMerge(t)
+		w.write("octo", "main", ".github/mergexo.toml", text)
+		w.approve("alice")
+		w.lands("/mergexo merge")
+	})
 }
 
 // What an agent would have to answer is not answered in silence, and nothing is said or claimed before that shows.

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,55 +19,54 @@ func (w *world) passed(name string) { w.t.Helper(); w.check(name, "success") }
 
 // A head that was rewritten for a push which the rules of the base refuse has lost its checks for nothing.
 func TestMergeThatTheRulesWouldRefuseMovesNothing(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		rules    object
-		strategy string
-		says     string
-	}{
-		"checks, by branch protection":        {object{"checks": []string{"ci"}}, "rebase", `branch protection of branch "main" accepts only commits that have passed ci`},
-		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, "squash", `ruleset 42 of branch "main" accepts only commits that have passed ci`},
-		"pull requests, by branch protection": {object{"approvals": 1}, "rebase", `branch protection of branch "main" accepts changes only by pull request`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t)
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			w.protect(c.rules)
-			w.passed("ci")
-			base, head := w.at("main"), w.tip()
-			rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge strategy="+c.strategy))
-			assert.Contains(t, rep.Reason, c.says)
-			said := w.lastSaid()
-			assert.Contains(t, said, "strategy=api")
-			assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
-			assert.Equal(t, "open", w.badge())
-			assert.Empty(t, w.stages(), "no lock is left")
-			if c.strategy != "squash" { // which GitHub does by itself, whatever was asked for before
-				return
-			}
-			w.lands("/mergexo merge strategy=api")
-		})
+	type row struct {
+		rules         object
+		order         string
+		says, instead string
+		githubLands   string // what strategy=api comes to; "" where that is not asked
 	}
+	each(t, map[string]row{
+		"checks, by branch protection":        {object{"checks": []string{"ci"}}, " strategy=rebase", `branch protection of branch "main" accepts only commits that have passed ci`, "strategy=api", ""},
+		"checks, by a ruleset":                {object{"checks": []string{"ci"}, "ruleset": 42}, " strategy=squash", `ruleset 42 of branch "main" accepts only commits that have passed ci`, "strategy=api", "merged"},
+		"pull requests, by branch protection": {object{"approvals": 1}, " strategy=rebase", `branch protection of branch "main" accepts changes only by pull request`, "strategy=api", ""},
+		"who may push":                        {object{"push": []string{"octo"}}, "", "", "add MergeXO to those who may push", "PROTECTED"},
+	}, func(t *testing.T, _ string, c row) {
+		w := newMerge(t)
+		w.moveOn()
+		w.protect(c.rules)
+		w.passed("ci")
+		base, head := w.at("main"), w.tip()
+		rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"+c.order))
+		assert.Contains(t, rep.Reason, c.says)
+		assert.Contains(t, w.lastSaid(), c.instead)
+		assert.Equal(t, c.instead == "strategy=api", strings.Contains(w.lastSaid(), "strategy=api"))
+		assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
+		assert.Equal(t, "open", w.badge())
+		assert.Empty(t, w.stages(), "no lock is left")
+		switch c.githubLands {
+		case "merged": // by itself, whatever was asked for before
+			w.lands("/mergexo merge strategy=api")
+		case "PROTECTED": // by the same rule
+			w.blocked("PROTECTED", w.command("carol", "/mergexo merge strategy=api"))
+		}
+	})
 }
 
 // The head has its checks: where it lands as it is, the rules take it.
 func TestMergeOfTheVeryHeadThatHasItsChecks(t *testing.T) {
-	t.Parallel()
-	for name, rules := range map[string]object{
+	each(t, map[string]object{
 		"branch protection": {"checks": []string{"ci"}}, "a ruleset": {"checks": []string{"ci"}, "ruleset": 42},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t)
-			w.protect(rules)
-			head := w.tip()
-			w.command("carol", "/mergexo merge strategy=rebase")
-			assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
-			w.passed("ci")
-			w.done(w.handle(w.delivery("check_run")))
-			assert.Equal(t, head, w.at("main"))
-			assert.Equal(t, "merged", w.badge())
-		})
-	}
+	}, func(t *testing.T, _ string, rules object) {
+		w := newMerge(t)
+		w.protect(rules)
+		head := w.tip()
+		w.command("carol", "/mergexo merge strategy=rebase")
+		assert.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
+		w.passed("ci")
+		w.done(w.handle(w.delivery("check_run")))
+		assert.Equal(t, head, w.at("main"))
+		assert.Equal(t, "merged", w.badge())
+	})
 }
 
 // Who may bypass a ruleset is told so, and lands as ever.

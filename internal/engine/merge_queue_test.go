@@ -44,6 +44,9 @@ func (w *world) asPerson(login, mutation, key string) {
 	require.Nil(w.t, got["errors"])
 }
 
+// queued has the pull request put into the queue.
+func (w *world) queued() *world { w.t.Helper(); w.command("carol", "/mergexo merge"); return w }
+
 // groupChecked reports how the check of the queue's commit ended.
 func (w *world) groupChecked(conclusion string) (group string) {
 	w.t.Helper()
@@ -83,12 +86,12 @@ func TestGitHubsMergeQueueMergesWhatWasApproved(t *testing.T) {
 
 // How a request ends that GitHub takes out of its queue, or that is not to be merged any more.
 func TestOutOfTheMergeQueue(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		do      func(w *world) model.Event
 		request string
 		says    string
-	}{
+	}
+	each(t, map[string]row{
 		"a check fails": {func(w *world) model.Event { w.groupChecked("failure"); return w.delivery("pull_request") },
 			"merge_failed CHECKS_FAILED", "https://ci.example/7"},
 		"a person takes it out": {func(w *world) model.Event {
@@ -106,26 +109,24 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
 			return w.delivery("pull_request")
 		}, "in_approval FROZEN", "label"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newQueue(t)
-			before := w.bare("rev-parse", "main")
-			w.command("carol", "/mergexo merge")
-			ev := c.do(w)
-			w.handle(ev)
-			merges := w.merges()
-			require.NotEmpty(t, merges)
-			assert.Equal(t, c.request, merges[len(merges)-1], "%s", w.logged.String())
-			said := w.marked("merge", "")
-			assert.Contains(t, said[len(said)-1]["body"], c.says)
-			state, _ := w.entry()
-			assert.Empty(t, state)
-			assert.Equal(t, before, w.at("main"))
-			w.gate.revive()
-			w.handle(ev)
-			assert.Zero(t, w.gate.writes, "once is enough")
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newQueue(t)
+		before := w.bare("rev-parse", "main")
+		w.command("carol", "/mergexo merge")
+		ev := c.do(w)
+		w.handle(ev)
+		merges := w.merges()
+		require.NotEmpty(t, merges)
+		assert.Equal(t, c.request, merges[len(merges)-1], "%s", w.logged.String())
+		said := w.marked("merge", "")
+		assert.Contains(t, said[len(said)-1]["body"], c.says)
+		state, _ := w.entry()
+		assert.Empty(t, state)
+		assert.Equal(t, before, w.at("main"))
+		w.gate.revive()
+		w.handle(ev)
+		assert.Zero(t, w.gate.writes, "once is enough")
+	})
 }
 
 // Somebody who may goes past the queue: the report does not claim that the queue has tested it.
@@ -210,53 +211,26 @@ func TestTheMergeQueueRefusesOrDoesNotAnswer(t *testing.T) {
 }
 
 func TestTheMergeQueueAfterADeathAtAnyWrite(t *testing.T) {
-	t.Parallel()
-	scenes := map[string]func() (*world, model.Event){
-		"into it": func() (*world, model.Event) {
-			w := newQueue(t)
-			return w, w.say("carol", "/mergexo merge")
-		},
-		"landed": func() (*world, model.Event) {
-			w := newQueue(t)
-			w.command("carol", "/mergexo merge")
-			w.groupChecked("success")
-			return w, w.delivery("pull_request")
-		},
-		"red": func() (*world, model.Event) {
-			w := newQueue(t)
-			w.command("carol", "/mergexo merge")
-			w.groupChecked("failure")
-			return w, w.delivery("pull_request")
-		},
-		"taken back": func() (*world, model.Event) {
-			w := newQueue(t)
-			w.command("carol", "/mergexo merge")
-			return w, w.say("carol", "/mergexo merge cancel")
-		},
-	}
-	for name, set := range scenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ends := func(w *world) string {
-				state, _ := w.entry()
-				return fmt.Sprintf("%s\nin the queue: %q", w.ends(), state)
-			}
-			w, ev := set()
-			dead := w.wrecks(func() { w.handle(ev) })
-			last := w.gate.writes
-			want := ends(w)
-			require.Positive(t, last)
-			for _, n := range writes(1, last, 1, last-1) {
-				for how, before := range deathsBy(n) {
-					t.Run(fmt.Sprintf("%s write %d of %d", how, n, last), func(t *testing.T) {
-						w := dead.after(t, n-before)
-						w.recover(ev)
-						assert.Equal(t, want, ends(w), "%s", w.logged.String())
-					})
-				}
-			}
+	each(t, map[string]func(w *world) model.Event{
+		"into it":    func(w *world) model.Event { return w.say("carol", "/mergexo merge") },
+		"landed":     func(w *world) model.Event { w.queued().groupChecked("success"); return w.delivery("pull_request") },
+		"red":        func(w *world) model.Event { w.queued().groupChecked("failure"); return w.delivery("pull_request") },
+		"taken back": func(w *world) model.Event { return w.queued().say("carol", "/mergexo merge cancel") },
+	}, func(t *testing.T, _ string, set func(w *world) model.Event) {
+		ends := func(w *world) string {
+			state, _ := w.entry()
+			return fmt.Sprintf("%s\nin the queue: %q", w.ends(), state)
+		}
+		w := newQueue(t)
+		ev := set(w)
+		dead := w.wrecks(func() { w.handle(ev) })
+		last, want := w.gate.writes, ends(w)
+		require.Positive(t, last)
+		dead.each(t, writes(1, last, 1, last-1), func(t *testing.T, w *world, _ int) {
+			w.recover(ev)
+			assert.Equal(t, want, ends(w), "%s", w.logged.String())
 		})
-	}
+	})
 }
 
 // The way into the queue takes one reading and one mutation more than a request that waits; a look at what has not changed takes

@@ -12,22 +12,24 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Whatever another process does beside it, before any write, a merge ends as it would alone.
+// Whatever another process does beside it, before any write, a merge ends as it would alone. A process whose claim has expired, and whose
+// place that one has taken, changes nothing any more.
 func TestMergeBesideAnotherProcess(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		open   func(*testing.T) (*world, model.Event)
-		writes int
-	}{
-		"command":  {func(t *testing.T) (*world, model.Event) { return readyToMerge(t, model.StrategyRebase) }, 9},
-		"approval": {waitingThenApproved, 7},
-	} {
-		for n := 1; n <= c.writes; n++ {
-			t.Run(fmt.Sprintf("%s, before write %d", name, n), func(t *testing.T) {
-				t.Parallel()
+	ready := func(t *testing.T) (*world, model.Event) { return readyToMerge(t, model.StrategyRebase) }
+	type row struct {
+		open        func(*testing.T) (*world, model.Event)
+		first, last int
+		passes      time.Duration
+	}
+	each(t, map[string]row{
+		"command": {ready, 1, 9, 0}, "approval": {waitingThenApproved, 1, 7, 0}, "command that took too long": {ready, 2, 9, 48 * time.Hour},
+	}, func(t *testing.T, _ string, c row) {
+		for n := c.first; n <= c.last; n++ {
+			t.Run(fmt.Sprintf("before write %d", n), func(t *testing.T) {
 				w, ev := c.open(t)
 				base := w.at("main")
 				w.beforeWrite(n, func() {
+					w.later(c.passes)
 					w.beside(ev)
 					w.over(w.runs)
 				})
@@ -35,24 +37,7 @@ func TestMergeBesideAnotherProcess(t *testing.T) {
 				w.mergedOnce(ev, base)
 			})
 		}
-	}
-}
-
-// A process whose claim has expired, and whose place another one has taken, changes nothing any more.
-func TestMergeByAProcessThatTookTooLong(t *testing.T) {
-	t.Parallel()
-	for n := 2; n <= 9; n++ {
-		t.Run(fmt.Sprintf("before write %d", n), func(t *testing.T) {
-			w, ev := readyToMerge(t, model.StrategyRebase)
-			base := w.at("main")
-			w.beforeWrite(n, func() {
-				w.later(48 * time.Hour)
-				w.beside(ev)
-			})
-			w.handle(ev)
-			w.mergedOnce(ev, base)
-		})
-	}
+	})
 }
 
 func TestMergesOfTwoPullRequestsRace(t *testing.T) {

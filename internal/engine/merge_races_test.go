@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -63,12 +64,16 @@ func (w *world) before(match func(*http.Request) bool, do func()) {
 	}
 }
 
-// beforeEdit lets something happen before the first edit of a comment.
-func (w *world) beforeEdit(do func()) {
-	w.before(func(r *http.Request) bool {
-		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
-	}, do)
+// requests matches requests by their method and a part of their path.
+func requests(method, path string) func(*http.Request) bool {
+	return func(r *http.Request) bool { return r.Method == method && strings.Contains(r.URL.Path, path) }
 }
+
+// isEdit matches the edit of a comment.
+var isEdit = requests(http.MethodPatch, "/issues/comments/")
+
+// beforeEdit lets something happen before the first edit of a comment.
+func (w *world) beforeEdit(do func()) { w.before(isEdit, do) }
 
 // afterWrite lets something happen once the n-th write is applied, which has to come, and before it is answered.
 func (w *world) afterWrite(n int, do func()) {
@@ -109,11 +114,9 @@ func TestMergeOfOneRequestByTwoProcesses(t *testing.T) {
 // Who has the lock and took too long lands nothing, also where nobody is at it: somebody may be, in the next moment.
 func TestMergeWhoseClaimHasExpiredLandsNothing(t *testing.T) {
 	w := newMerge(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	before := w.at("main")
-	w.beforeGitPush(1, func() { w.later(48 * time.Hour) }) // the lock
+	w.moveOn()
+	w.landsNothing().beforeGitPush(1, func() { w.later(48 * time.Hour) }) // the lock
 	w.gives(model.ResultRetry, w.command("carol", "/mergexo merge"))
-	assert.Equal(t, before, w.at("main"))
 	assert.NotEqual(t, "merged", w.badge())
 }
 
@@ -133,15 +136,11 @@ func TestMergeWhoseClaimExpiresOnceItIsRecordedLandsNothing(t *testing.T) {
 // A request that is taken back between what a process has read and its claim is not merged, once the operator was told so.
 func TestMergeThatIsTakenBackBeforeTheClaim(t *testing.T) {
 	w, ev := waitingThenApproved(t)
-	before := w.at("main")
-	w.beforeEdit(func() {
-		w.beside(w.say("carol", "/mergexo merge cancel"))
-	})
+	w.landsNothing().beforeEdit(func() { w.beside(w.say("carol", "/mergexo merge cancel")) })
 	w.handle(ev)
 	said := w.marked("command", "")
 	require.NotEmpty(t, said)
 	require.Contains(t, said[len(said)-1]["body"], "Cancelled")
-	assert.Equal(t, before, w.at("main"), "the operator was told that it is taken back")
 	w.gate.revive()
 	w.handle(ev)
 	assert.Equal(t, []string{"merge_failed CANCELLED"}, w.merges())
@@ -156,14 +155,12 @@ func TestMergeCommandThatTwoProcessesAnswer(t *testing.T) {
 	w.beforeWrite(1, func() { w.beside(ev) })
 	w.handle(ev)
 	assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-	raw := contents(t, log)
-	assert.Equal(t, "run\n", string(raw), "the command acted once")
+	assert.Equal(t, "run\n", string(contents(t, log)), "the command acted once")
 }
 
 // What is done is not undone in words by a process that had read the request while it waited.
 func TestMergeThatIsDoneIsNotSaidToWait(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.command("carol", "/mergexo merge")
+	w := unapproved(t)
 	w.opinion("bob", "REQUEST_CHANGES")
 	ev := w.delivery("pull_request_review")
 	w.beforeEdit(func() {
@@ -209,12 +206,10 @@ func TestMergeLockThatWasTakenFromADeadRunHolds(t *testing.T) {
 	w.approve("alice")
 	w.number, w.head = first, "agent/greet"
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.gate.when(diesAfter, func(r *http.Request) bool { return strings.Contains(r.URL.Path, "git-receive-pack") })
+	w.gate.when(diesAfter, isPush)
 	ev := w.say("carol", "/mergexo merge")
-	w.handle(ev)
-	require.True(t, w.gate.died())
+	w.dies(ev)
 	require.NotEmpty(t, w.stages())
-	w.gate.revive()
 	w.number = second
 	theirs := w.say("carol", "/mergexo merge")
 	var inner model.Report
@@ -224,11 +219,11 @@ func TestMergeLockThatWasTakenFromADeadRunHolds(t *testing.T) {
 	assert.Equal(t, model.ResultRetry, inner.Result, "another one had the lock: %s", inner.Reason)
 }
 
-// second opens a second pull request, which the world is about from then on.
-func (w *world) second(branch, file string) int {
+// second opens a second pull request, with a file that has this text, which the world is about from then on.
+func (w *world) second(branch, file string, text ...string) int {
 	w.t.Helper()
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": w.at("main")})
-	w.write("octo", branch, file, "second\n")
+	w.write("octo", branch, file, cmp.Or(strings.Join(text, ""), "second\n"))
 	w.head = branch
 	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Another", "head": branch, "base": "main"})["number"].(float64))
 	w.later(time.Minute)

@@ -8,19 +8,16 @@ import (
 
 // A retry asks for the merge that failed once more, in the same way, whether MergeXO works on the branch or not.
 func TestARetryOfAMergeThatFailed(t *testing.T) {
-	t.Parallel()
-	for _, branch := range []string{"agent/second", "feat/second"} {
-		t.Run(branch, func(t *testing.T) {
-			w := newMerge(t, `tests = ["test", "-e", "fixed.txt"]`)
-			w.number = w.second(branch, "second.txt")
-			w.write("octo", branch, "second.txt", "more\n")
-			w.approve("alice")
-			w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge strategy=squash"))
-			w.write("octo", "main", "fixed.txt", "yes\n")
-			w.lands("/mergexo retry")
-			assert.Equal(t, w.bare("rev-parse", "main~1"), w.bare("log", "-1", "--format=%H", "main", "--", "fixed.txt"), "squashed, as was asked")
-			w.command("carol", "/mergexo retry")
-			assert.Contains(t, w.lastSaid(), "nothing can be done here")
-		})
-	}
+	every(t, []string{"agent/second", "feat/second"}, func(t *testing.T, branch string) {
+		w := newMerge(t, `tests = ["test", "-e", "fixed.txt"]`)
+		w.second(branch, "second.txt")
+		w.write("octo", branch, "second.txt", "more\n")
+		w.approve("alice")
+		w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge strategy=squash"))
+		w.write("octo", "main", "fixed.txt", "yes\n")
+		w.lands("/mergexo retry")
+		assert.Equal(t, w.bare("rev-parse", "main~1"), w.bare("log", "-1", "--format=%H", "main", "--", "fixed.txt"), "squashed, as was asked")
+		w.command("carol", "/mergexo retry")
+		assert.Contains(t, w.lastSaid(), "nothing can be done here")
+	})
 }

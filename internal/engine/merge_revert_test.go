@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -31,35 +30,28 @@ func (w *world) opened() []object {
 }
 
 func TestRevertOpensAPullRequestThatTakesItBack(t *testing.T) {
-	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`)
-	before := w.at("main")
+	w := merged(t, `tests = ["sh", "-c", "test \"$(cat greeting.txt)\" != \"\""]`).landsNothing() // behind anybody's back
 	w.done(w.command("carol", "/mergexo revert"))
-	open := w.opened()
-	require.Len(t, open, 1)
-	assert.Equal(t, before, w.at("main"), "nothing is reverted behind anybody's back")
-	branch := open[0].at("head", "ref").(string)
-	assert.Equal(t, "hello\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, "since then\n", w.fileOf(branch, "later.txt"))
-	assert.Contains(t, open[0]["body"], fmt.Sprintf("#%d", w.number))
-	assert.Contains(t, open[0]["title"], "Greet people")
+	w.reverts("mergexo/revert-1", 2)
+	assert.Equal(t, "hello\n", w.fileOf("mergexo/revert-1", "greeting.txt"))
+	assert.Equal(t, "since then\n", w.fileOf("mergexo/revert-1", "later.txt"))
+	assert.Contains(t, w.opened()[0]["body"], "#1")
+	assert.Contains(t, w.opened()[0]["title"], "Greet people")
 }
 
 func TestRevertOfWhatGitHubMerged(t *testing.T) {
-	t.Parallel()
-	for _, method := range []string{"merge", "squash", "rebase"} {
-		t.Run(method, func(t *testing.T) {
-			w := newMerge(t)
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			w.write("octo", w.head, "second.txt", "a second commit\n")
-			w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
-			w.write("octo", "main", "later.txt", "since then\n")
-			w.done(w.command("carol", "/mergexo revert"))
-			require.Len(t, w.opened(), 1, "%s", w.lastSaid())
-			tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
-			assert.NotContains(t, tree, "second.txt")
-			assert.Contains(t, tree, "later.txt")
-		})
-	}
+	every(t, []string{"merge", "squash", "rebase"}, func(t *testing.T, method string) {
+		w := newMerge(t)
+		w.write("octo", "main", "other.txt", "meanwhile\n")
+		w.write("octo", w.head, "second.txt", "a second commit\n")
+		w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": method})
+		w.write("octo", "main", "later.txt", "since then\n")
+		w.done(w.command("carol", "/mergexo revert"))
+		require.Len(t, w.opened(), 1, "%s", w.lastSaid())
+		tree := w.bare("ls-tree", "--name-only", "mergexo/revert-1")
+		assert.NotContains(t, tree, "second.txt")
+		assert.Contains(t, tree, "later.txt")
+	})
 }
 
 // Its tests end with the run, as those of a merge do. The next run makes the revert.
@@ -79,48 +71,38 @@ func TestRevertTestsEndWithTheRun(t *testing.T) {
 }
 
 func TestRevertThatCannotBeDone(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		more []string
 		do   func(w *world)
 		says string
 		ends model.Result
-	}{
+	}
+	each(t, map[string]row{
 		"tests fail":     {[]string{`tests = ["sh", "-c", "grep world greeting.txt"]`}, func(*world) {}, "grep world", model.ResultBlocked},
 		"conflicts":      {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") }, "greeting.txt", model.ResultBlocked},
 		"already undone": {nil, func(w *world) { w.write("octo", "main", "greeting.txt", "hello\n") }, "nothing", model.ResultDone},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := merged(t, c.more...)
-			c.do(w)
-			rep := w.command("carol", "/mergexo revert")
-			assert.Equal(t, c.ends, rep.Result, rep.Reason)
-			assert.Empty(t, w.opened())
-			assert.Empty(t, w.at("mergexo/revert-1"))
-			assert.Contains(t, w.lastSaid(), c.says)
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := merged(t, c.more...)
+		c.do(w)
+		rep := w.command("carol", "/mergexo revert")
+		assert.Equal(t, c.ends, rep.Result, rep.Reason)
+		assert.Empty(t, w.opened())
+		assert.Empty(t, w.at("mergexo/revert-1"))
+		assert.Contains(t, w.lastSaid(), c.says)
+	})
 }
 
 func TestRevertDeathAfterAnyWriteIsMadeGood(t *testing.T) {
 	w := merged(t)
-	w.gate.revive()
-	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
+	ev := w.say("carol", "/mergexo revert")
+	dead := w.wrecks(func() { w.done(w.handle(ev)) })
 	last := w.gate.writes
-	for _, n := range writes(1, last, 2, last-1) {
-		t.Run(fmt.Sprintf("write %d of %d", n, last), func(t *testing.T) {
-			w := merged(t)
-			w.gate.revive()
-			w.gate.only(n, diesAfter)
-			ev := w.say("carol", "/mergexo revert")
-			w.handle(ev)
-			w.gate.revive()
-			w.recover(ev)
-			assert.Len(t, w.opened(), 1)
-			assert.Len(t, w.marked("command", ""), 1)
-			assert.Empty(t, w.at("mergexo/revert-1-2"))
-		})
-	}
+	dead.each(t, writes(1, last, 2, last-1), func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Len(t, w.opened(), 1)
+		assert.Len(t, w.marked("command", ""), 1)
+		assert.Empty(t, w.at("mergexo/revert-1-2"))
+	})
 }
 
 // A revert of what GitHub merged onto a base that had moved meanwhile takes back nothing of others.
@@ -140,14 +122,11 @@ func TestRevertOfWhatGitHubMergedOntoAMovedBase(t *testing.T) {
 func TestRevertOfARevert(t *testing.T) {
 	w := merged(t)
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo revert").Result)
-	open := w.opened()
-	require.Len(t, open, 1)
-	w.number, w.head = int(open[0]["number"].(float64)), "mergexo/revert-1"
+	w.number, w.head = 2, "mergexo/revert-1"
 	w.approve("alice")
 	w.done(w.command("carol", "/mergexo merge"))
 	require.Equal(t, "hello\n", w.fileOf("main", "greeting.txt"))
 	w.command("carol", "/mergexo revert")
-	open = w.opened()
-	require.Len(t, open, 1)
-	assert.Equal(t, "hello\nworld\n", w.fileOf(open[0].at("head", "ref").(string), "greeting.txt"))
+	w.reverts("mergexo/revert-2", 3)
+	assert.Equal(t, "hello\nworld\n", w.fileOf("mergexo/revert-2", "greeting.txt"))
 }

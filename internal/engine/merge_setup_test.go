@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,29 +20,6 @@ func TestMergeSetsAFreshTreeUpBeforeTheTests(t *testing.T) {
 	w.lands("/mergexo merge")
 	assert.Contains(t, w.request(), "`grep -q ready made` passed on exactly this commit, after `sh -c 'echo ready > made'`.")
 	assert.NotContains(t, w.bare("ls-tree", "-r", "--name-only", "main"), "made", "what a setup makes lands nowhere")
-}
-
-func TestMergeWhoseSetupFailsSaysSo(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ setup, says string }{
-		"fails":      {`["sh", "-c", "echo no such package; exit 3"]`, "no such package"},
-		"is missing": {`["./no-such-script"]`, "no-such-script"},
-		"never ends": {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			log := filepath.Join(t.TempDir(), "log")
-			w := newMerge(t, "setup = "+c.setup, fmt.Sprintf(`tests = ["touch", %q]`, log))
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			before := w.at("main")
-			w.passing(7*time.Second, "waiting")
-			w.gives(model.ResultBlocked, w.command("carol", "/mergexo merge"))
-			w.requested("merge_failed SETUP_FAILED", c.says)
-			assert.Contains(t, w.request(), "`[merge] setup`")
-			assert.NoFileExists(t, log, "without it there is nothing to test")
-			assert.Equal(t, before, w.at("main"))
-			assert.Empty(t, w.stages())
-		})
-	}
 }
 
 // npm is a program of that name, which a project's lockfile asks for: what it installs is in the tree.

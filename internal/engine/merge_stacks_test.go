@@ -14,46 +14,32 @@ import (
 // When the lower pull request of a stack lands, those on its branch get its base, with a line here and there, and land on main
 // once they are approved for it.
 func TestAStackLandsWhereItsBaseWent(t *testing.T) {
-	t.Parallel()
-	for name, land := range map[string]func(w *world){
-		"here":             func(*world) {},
-		"in a train":       func(w *world) { w.wholeTrain() },
-		"merged by GitHub": func(*world) {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, order := newMerge(t), "/mergexo merge"
-			switch name {
-			case "in a train":
-				w = newTrain(t, "ci_retries = 0")
-			case "merged by GitHub":
-				order += " strategy=api"
+	each(t, map[string]string{"here": "", "in a train": "", "merged by GitHub": " strategy=api"}, func(t *testing.T, name, words string) {
+		w := newMerge(t)
+		if name == "in a train" {
+			w = newTrain(t, "ci_retries = 0")
+		}
+		numbers := []int{w.proposed("feat/low", "main", "main"), w.proposed("feat/mid", "feat/low", "feat/low"), w.proposed("feat/top", "feat/mid", "feat/mid")}
+		w.moveOn()
+		for i, n := range numbers {
+			w.number, w.head = n, []string{"feat/low", "feat/mid", "feat/top"}[i]
+			if i > 0 {
+				assert.Equal(t, "main", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
+				assert.Contains(t, w.lastSaid(), fmt.Sprintf("The base of this pull request is now `main`: #%d has merged ", n-1))
+				w.later(time.Minute)
 			}
-			low := w.proposed("feat/low", "main", "main")
-			mid := w.proposed("feat/mid", "feat/low", "feat/low")
-			high := w.proposed("feat/top", "feat/mid", "feat/mid")
-			w.moveOn()
-			for _, n := range []int{low, mid, high} {
-				w.number, w.head = n, map[int]string{low: "feat/low", mid: "feat/mid", high: "feat/top"}[n]
-				if n != low {
-					assert.Equal(t, "main", w.api("octo", "GET", w.pull(""), nil).at("base", "ref"))
-					assert.Contains(t, w.lastSaid(), fmt.Sprintf("The base of this pull request is now `main`: #%d has merged ", n-1))
-					w.later(time.Minute)
-					w.command("carol", order)
-					assert.Equal(t, []string{"in_approval APPROVAL_STALE"}, w.merges())
-					w.approve("alice")
-					w.handle(w.delivery("pull_request_review"))
-				} else {
-					w.command("carol", order)
-				}
-				land(w)
-				require.Equal(t, "merged", w.badge(), w.logged.String())
-				if n != high {
-					assert.Contains(t, w.request(), fmt.Sprintf("Pull request %d was based on branch %s. It now goes to main", n+1, w.head))
-				}
+			w.command("carol", "/mergexo merge"+words)
+			if i > 0 {
+				w.requested("in_approval APPROVAL_STALE")
+				w.endorsed("alice")
 			}
-			assert.Equal(t, "x\n", w.fileOf("main", "of-top.txt"))
-		})
-	}
+			w.arrives("merged", n)
+			if i < 2 {
+				assert.Contains(t, w.request(), fmt.Sprintf("Pull request %d was based on branch %s. It now goes to main", n+1, w.head))
+			}
+		}
+		assert.Equal(t, "x\n", w.fileOf("main", "of-top.txt"))
+	})
 }
 
 // Where somebody merged the lower one without MergeXO, the upper one is refused with the reason, until it has another base.

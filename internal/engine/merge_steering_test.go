@@ -41,34 +41,31 @@ func TestMergeThatTakesTheSettingsAwayIsTold(t *testing.T) {
 
 // What lands is looked at, and not what the pull request says alone: here each side is valid, and both together are not.
 func TestMergeOfSettingsThatCannotBeReadIsRefused(t *testing.T) {
-	t.Parallel()
-	for name, twice := range map[string]bool{"of the pull request": false, "of both sides together": true} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t)
-			text := w.settings("main")
-			want := "Details: .github/mergexo.toml:"
-			if twice {
-				w.write("alice", w.head, ".github/mergexo.toml", text+"[sweep]\nmax_items = 3\n")
-				w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
-			} else {
-				w.write("alice", w.head, ".github/mergexo.toml", text+"\n[agent.adaptor]\n")
-				want += fmt.Sprintf("%d: agent.adaptor: unknown key; did you mean agent.adapter?", strings.Count(text, "\n")+2)
+	each(t, map[string]bool{"of the pull request": false, "of both sides together": true}, func(t *testing.T, _ string, twice bool) {
+		w := newMerge(t)
+		text := w.settings("main")
+		want := "Details: .github/mergexo.toml:"
+		if twice {
+			w.write("alice", w.head, ".github/mergexo.toml", text+"[sweep]\nmax_items = 3\n")
+			w.write("octo", "main", ".github/mergexo.toml", "[sweep]\nmax_parallel = 2\n"+text)
+		} else {
+			w.write("alice", w.head, ".github/mergexo.toml", text+"\n[agent.adaptor]\n")
+			want += fmt.Sprintf("%d: agent.adaptor: unknown key; did you mean agent.adapter?", strings.Count(text, "\n")+2)
+		}
+		w.approve("alice")
+		before := w.at("main")
+		for _, order := range []string{"/mergexo merge dry-run", "/mergexo merge", "/mergexo merge strategy=squash"} {
+			rep := w.command("carol", order)
+			if order != "/mergexo merge dry-run" {
+				assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+				assert.Equal(t, "SETTINGS_INVALID", rep.BlockedReason, rep.Reason)
 			}
-			w.approve("alice")
-			before := w.at("main")
-			for _, order := range []string{"/mergexo merge dry-run", "/mergexo merge", "/mergexo merge strategy=squash"} {
-				rep := w.command("carol", order)
-				if order != "/mergexo merge dry-run" {
-					assert.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
-					assert.Equal(t, "SETTINGS_INVALID", rep.BlockedReason, rep.Reason)
-				}
-				assert.Contains(t, w.lastSaid(), "`SETTINGS_INVALID`")
-				assert.Contains(t, w.lastSaid(), want)
-			}
-			assert.Equal(t, before, w.at("main"))
-			assert.Equal(t, "merge_failed SETTINGS_INVALID", w.merges()[0])
-		})
-	}
+			assert.Contains(t, w.lastSaid(), "`SETTINGS_INVALID`")
+			assert.Contains(t, w.lastSaid(), want)
+		}
+		assert.Equal(t, before, w.at("main"))
+		assert.Equal(t, "merge_failed SETTINGS_INVALID", w.merges()[0])
+	})
 }
 
 // The pull request has put settings right; to take that back brings the error back.
@@ -76,10 +73,7 @@ func TestRevertThatBringsBackSettingsThatCannotBeReadIsRefused(t *testing.T) {
 	w := newMerge(t)
 	good := w.settings("main")
 	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(good, "[repo]", "[repo]\nunknown = 1", 1))
-	w.head = "fix"
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/fix", "sha": w.at("main")})
-	w.write("octo", "fix", ".github/mergexo.toml", good)
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Fix", "head": "fix", "base": "main"})["number"].(float64))
+	w.second("fix", ".github/mergexo.toml", good)
 	w.api("octo", "PUT", w.pull("/merge"), object{"merge_method": "merge"})
 	rep := w.command("carol", "/mergexo revert")
 	assert.NotEqual(t, model.ResultRetry, rep.Result, rep.Reason)

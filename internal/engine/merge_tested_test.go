@@ -29,8 +29,7 @@ func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
 	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
 	w.write("octo", "main", "other.txt", "meanwhile\n")
 	w.done(w.command("carol", "/mergexo merge"))
-	text := contents(t, log)
-	tip, env, _ := strings.Cut(string(text), "\n")
+	tip, env, _ := strings.Cut(string(contents(t, log)), "\n")
 	assert.Equal(t, w.at("main"), tip)
 	assert.NotContains(t, env, "sandbox-actions")
 	assert.NotContains(t, env, "TOKEN=")
@@ -38,37 +37,66 @@ func TestMergeTestsRunOnTheVeryTipWithoutToken(t *testing.T) {
 	assert.Equal(t, "hello\nworld\n", w.fileOf("main", "greeting.txt"))
 }
 
-func TestMergeWhoseTestsFail(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ tests, says string }{
-		"fail":           {`["sh", "-c", "echo the end of it; exit 3"]`, "the end of it"},
-		"are missing":    {`["./no-such-script"]`, "no-such-script"},
-		"are no program": {`["./greeting.txt"]`, "greeting.txt"},
-		"never end":      {"[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "7s"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newMerge(t, "tests = "+c.tests)
-			w.write("octo", "main", "other.txt", "meanwhile\n")
-			before, head := w.at("main"), w.tip()
-			w.passing(7*time.Second, "waiting")
-			w.blocked("PRE_MERGE_FAILED", w.command("carol", "/mergexo merge"))
-			w.requested("merge_failed PRE_MERGE_FAILED", c.says)
-			assert.Equal(t, before, w.at("main"))
-			assert.Equal(t, head, w.tip(), "nothing is touched")
-			assert.Empty(t, w.stages(), "the lock is given back")
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review")).Result)
-			assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges(), "it is over")
-		})
+// What cannot be merged is told once, and nothing is touched.
+func TestMergeThatFailsTouchesNothing(t *testing.T) {
+	log := filepath.Join(t.TempDir(), "log")
+	setup := func(command string) string { return fmt.Sprintf("setup = %s\ntests = [\"touch\", %q]", command, log) }
+	conflicts := func(driver, text string) func(w *world) {
+		return func(w *world) {
+			w.write("octo", "main", ".gitattributes", "greeting.txt merge="+driver+"\n")
+			w.write("octo", "main", "greeting.txt", text)
+		}
 	}
+	type row struct {
+		settings, order string
+		begins          func(w *world)
+		code            model.MergeCode
+		says            []string
+	}
+	each(t, map[string]row{
+		"tests that fail":              {`tests = ["sh", "-c", "echo the end of it; exit 3"]`, "", nil, model.CodeTests, []string{"the end of it"}},
+		"tests that are missing":       {`tests = ["./no-such-script"]`, "", nil, model.CodeTests, []string{"no-such-script"}},
+		"tests that are no program":    {`tests = ["./greeting.txt"]`, "", nil, model.CodeTests, []string{"greeting.txt"}},
+		"tests that never end":         {"tests = [\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "", nil, model.CodeTests, []string{"7s"}},
+		"a setup that fails":           {setup(`["sh", "-c", "echo no such package; exit 3"]`), "", nil, model.CodeSetup, []string{"no such package", "`[merge] setup`"}},
+		"a setup that is missing":      {setup(`["./no-such-script"]`), "", nil, model.CodeSetup, []string{"no-such-script", "`[merge] setup`"}},
+		"a setup that never ends":      {setup("[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\""), "", nil, model.CodeSetup, []string{"7s", "`[merge] setup`"}},
+		"a checkout that is not there": {"tests_in = \"checkout\"\ntests = [\"true\"]", "", nil, model.CodeNoCheckout, []string{"`actions/checkout`"}},
+		"a conflict":                   {"", "", func(w *world) { w.write("octo", "main", "greeting.txt", "goodbye\n") }, model.CodeConflict, []string{"greeting.txt"}},
+		// GitHub itself does not look at .gitattributes: what conflicts there and nowhere else is told so, before tests run.
+		"a union that GitHub does not make": {"strategy = \"api\"\ntests = [\"false\"]", "", conflicts("union", "hello\nbase\n"), model.CodeConflict, []string{
+			`conflicts in "greeting.txt"; "greeting.txt" has merge=union in .gitattributes, which GitHub does not apply: merge the base into the branch, or use another strategy.`,
+			"<<<<<<< base\nbase\n=======\nworld\n>>>>>>> branch",
+		}},
+		// MergeXO runs no program that .gitattributes name, and says so where one is missing.
+		"a merge driver": {"", "", conflicts("ours", "hello\nbase\n"), model.CodeConflict, []string{
+			`"greeting.txt" has merge=ours in .gitattributes, and MergeXO runs no such program: merge the base into the branch in a clone that has it.`,
+		}},
+		"no net change": {"", " strategy=squash", func(w *world) {
+			w.write("alice", w.head, "greeting.txt", w.fileOf("main", "greeting.txt"))
+			w.approve("alice")
+		}, model.CodeEmpty, []string{"the branch has no net change"}},
+	}, func(t *testing.T, _ string, c row) {
+		w := newMerge(t, c.settings)
+		w.moveOn()
+		if c.begins != nil {
+			c.begins(w)
+		}
+		head := w.tip()
+		w.passing(7*time.Second, "waiting")
+		rep := w.inVain("/mergexo merge"+c.order, "merge_failed "+string(c.code), c.says...)
+		assert.Equal(t, c.code != model.CodeEmpty, rep.Result == model.ResultBlocked, rep.Reason)
+		assert.Equal(t, head, w.tip())
+		assert.NoFileExists(t, log, "without a setup there is nothing to test")
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review")).Result)
+		w.requested("merge_failed " + string(c.code))
+	})
 }
 
 func TestMergeWithoutTests(t *testing.T) {
 	w := newWorld(t)
 	w.approve("alice")
-	before := w.at("main")
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed NO_TESTS"}, w.merges())
-	assert.Equal(t, before, w.at("main"))
+	w.inVain("/mergexo merge", "merge_failed NO_TESTS")
 	w.write("octo", "main", "Makefile", "test:\n\ttrue\n")
 	w.installed("make", "test \"$1\" = test\n")
 	w.approve("alice")
@@ -78,16 +106,11 @@ func TestMergeWithoutTests(t *testing.T) {
 
 // What GitHub merges by itself was tested, or its comment says that it was not: the base may move while the tests run.
 func TestMergeByGitHubOntoABaseThatMovesWhileTested(t *testing.T) {
-	log := filepath.Join(t.TempDir(), "log")
-	run := filepath.Join(t.TempDir(), "tests")
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run), `strategy = "api"`)
-	text := fmt.Sprintf("#!/bin/sh\ngit rev-parse 'HEAD^{tree}' >>%s\nif [ $(wc -l <%s) = 1 ]; then %s; fi\n", log, log, w.asks("octo", "PUT", w.path("/contents/late.txt"), `{"branch":"main","message":"late","content":"bGF0ZQo="}`))
-	require.NoError(t, os.WriteFile(run, []byte(text), 0o755))
+	w := whileTested(t, deed{"octo", "PUT", "/contents/late.txt", `{"branch":"main","message":"late","content":"bGF0ZQo="}`}, `strategy = "api"`)
 	w.done(w.command("carol", "/mergexo merge"))
-	raw := contents(t, log)
 	assert.Equal(t, "merged", w.badge())
-	assert.Len(t, strings.Fields(string(raw)), 2, "it was tested again")
-	assert.Contains(t, string(raw), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
+	assert.Len(t, w.testedTrees(), 2, "it was tested again")
+	assert.Contains(t, w.testedTrees(), w.bare("rev-parse", "main^{tree}"), "what landed was tested")
 }
 
 // byGitHub matches the request that has GitHub merge a pull request.

@@ -81,19 +81,14 @@ func TestADeathAtAnyWriteOfAFailedMergeAndItsTurnIsMadeGood(t *testing.T) {
 	ev := w.say("carol", "/mergexo merge")
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	last := w.gate.writes
-	for _, n := range writes(1, last, 3, last-4, last-1) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				w.recover(ev)
-				assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
-				assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
-				assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
-				assert.Equal(t, "PRE_MERGE_FAILED\n", w.file("fixed.txt"))
-				w.rests()
-			})
-		}
-	}
+	dead.each(t, writes(1, last, 3, last-4, last-1), func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Equal(t, []string{"merge_failed PRE_MERGE_FAILED"}, w.merges())
+		assert.Equal(t, []string{"Write greeting.txt", "Fix what the merge needs"}, w.commits())
+		assert.Contains(t, w.receipt(), "**Answered 1 failed merge** with commit ")
+		assert.Equal(t, "PRE_MERGE_FAILED\n", w.file("fixed.txt"))
+		w.rests()
+	})
 }
 
 func TestAFailedMergeWhoseRunEndedIsFoundByTheSweep(t *testing.T) {

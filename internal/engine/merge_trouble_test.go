@@ -3,8 +3,6 @@ package engine_test
 import (
 	"fmt"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -25,11 +23,8 @@ func (w *world) request() string {
 func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
 	w := newMerge(t)
 	w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
-	before := w.at("main")
-	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
-	assert.Equal(t, before, w.at("main"))
-	w.approve("bob")
-	assert.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review")).Result)
+	w.blocked("APPROVAL_STALE", w.inVain("/mergexo merge", "in_approval APPROVAL_STALE"))
+	w.done(w.endorsed("bob"))
 	assert.Equal(t, "merged", w.badge())
 }
 
@@ -56,29 +51,6 @@ func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
 	w.done(w.command("carol", "/mergexo merge sha="+w.tip()[:12]))
 }
 
-func TestMergeConflict(t *testing.T) {
-	w := newMerge(t)
-	w.write("octo", "main", "greeting.txt", "goodbye\n")
-	before, head := w.at("main"), w.tip()
-	w.command("carol", "/mergexo merge")
-	require.Len(t, w.merges(), 1)
-	assert.Contains(t, w.request(), "greeting.txt")
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, head, w.tip())
-	assert.Empty(t, w.stages())
-}
-
-func TestMergeOfABranchWithoutANetChange(t *testing.T) {
-	w := newMerge(t)
-	w.write("alice", w.head, "greeting.txt", w.fileOf("main", "greeting.txt"))
-	w.approve("alice")
-	before := w.at("main")
-	rep := w.command("carol", "/mergexo merge strategy=squash")
-	assert.Equal(t, 0, rep.Exit, rep.Reason)
-	w.requested("merge_failed NOTHING_TO_MERGE", "the branch has no net change")
-	assert.Equal(t, before, w.at("main"))
-}
-
 func TestMergeWhileTheBaseMoves(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
@@ -103,40 +75,23 @@ func TestMergeWhileTheBaseMoves(t *testing.T) {
 }
 
 func TestMergeOntoABaseThatIsRewoundMeanwhile(t *testing.T) {
-	run := filepath.Join(t.TempDir(), "rewind")
-	w := newMerge(t, fmt.Sprintf("tests = [%q]", run))
-	first := w.at("main")
-	w.write("octo", "main", "secret.txt", "to be taken back\n")
-	require.NoError(t, os.WriteFile(run, []byte("#!/bin/sh\n"+w.asks("octo", "PATCH", w.path("/git/refs/heads/main"), fmt.Sprintf(`{"sha":%q,"force":true}`, first))+"\n"), 0o755))
+	first := ""
+	w := whileTestedBy(t, func(w *world) deed {
+		first = w.at("main")
+		w.write("octo", "main", "secret.txt", "to be taken back\n")
+		return deed{"octo", "PATCH", "/git/refs/heads/main", fmt.Sprintf(`{"sha":%q,"force":true}`, first)}
+	})
 	w.blocked("BASE_REWOUND", w.command("carol", "/mergexo merge"))
 	assert.Equal(t, first, w.at("main"), "nothing is brought back")
-	assert.Equal(t, []string{"merge_failed BASE_REWOUND"}, w.merges())
+	w.requested("merge_failed BASE_REWOUND")
 }
 
 func TestMergeOfAHeadThatMovesMeanwhile(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	before := w.at("main")
 	w.beforeGitPush(1, func() { w.write("alice", w.head, "late.txt", "not approved\n") })
-	rep := w.command("carol", "/mergexo merge")
-	assert.Equal(t, []string{"merge_failed HEAD_MOVED"}, w.merges(), rep.Reason)
-	assert.Equal(t, before, w.at("main"))
+	w.inVain("/mergexo merge", "merge_failed HEAD_MOVED")
 	assert.Equal(t, "not approved\n", w.file("late.txt"), "nobody's work is lost")
-	assert.Empty(t, w.stages())
-}
-
-func TestMergeOntoAProtectedBase(t *testing.T) {
-	w := newMerge(t)
-	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "push": []string{"octo"}})
-	before, head := w.at("main"), w.tip()
-	w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
-	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, head, w.tip())
-	said := w.lastSaid()
-	assert.Contains(t, said, "add MergeXO to those who may push")
-	assert.NotContains(t, said, "strategy=api")
-	rep := w.command("carol", "/mergexo merge strategy=api")
-	assert.Equal(t, "PROTECTED", rep.BlockedReason, "the same rule refuses that: %s", rep.Reason)
 }
 
 func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
@@ -147,13 +102,11 @@ func TestMergeWaitsUntilGitHubShowsTheHead(t *testing.T) {
 }
 
 func TestMergeOfANewerRequest(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.command("carol", "/mergexo merge")
+	w := unapproved(t)
 	w.command("carol", "/mergexo merge strategy=squash")
 	assert.Equal(t, []string{"merge_failed SUPERSEDED", "in_approval APPROVAL_MISSING"}, w.merges())
 	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.approve("alice")
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.endorsed("alice"))
 	assert.Equal(t, "Write greeting.txt", w.bare("log", "-1", "--format=%s", "main"), "one commit keeps its message")
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // newFork is a pull request from a fork, approved, onto a base that went on.
@@ -74,25 +73,19 @@ func TestMergeSquashSaysTheSameAfterTheBaseHasMoved(t *testing.T) {
 // The operations issue asks for a merge, and the same run does it.
 func TestMergeFromTheOperationsIssue(t *testing.T) {
 	w := newMerge(t)
-	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
-	w.setting(fmt.Sprintf("operations_issue = %d", issue))
-	w.later(time.Minute)
-	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo merge pr=%d", w.number)})
-	w.done(w.handle(w.delivery("issue_comment")))
+	say, _ := w.operationsIssue()
+	w.done(say("/mergexo merge pr=1"))
 	assert.Equal(t, "merged", w.badge())
 }
 
 // A request that waits is found however much was said since.
 func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"").whoseAgent("talk")
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w := unapproved(t).whoseAgent("talk")
 	for round := range 2 {
 		w.handle(w.remark("alice", fmt.Sprintf("why %d", round)))
 		w.chatter(130)
 	}
-	w.approve("alice")
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.endorsed("alice"))
 	assert.Equal(t, "merged", w.badge())
 }
 

@@ -30,8 +30,29 @@ func newMerge(t *testing.T, more ...string) *world {
 	return w
 }
 
+// on is the world with this number for what the story is about.
+func (w *world) on(number int) *world { w.number = number; return w }
+
 // approve approves the head as it is now.
 func (w *world) approve(login string) { w.t.Helper(); w.opinion(login, "APPROVE") }
+
+// endorsed approves the head, and lets a process take the event of that.
+func (w *world) endorsed(login string) model.Report {
+	w.t.Helper()
+	w.approve(login)
+	return w.handle(w.delivery("pull_request_review"))
+}
+
+// unapproved is a request to merge that waits for an approval.
+func unapproved(t *testing.T) *world {
+	t.Helper()
+	return begin(t, "unapproved", func() *world {
+		w := newWorld(t, "", "[merge]\ntests = \"none\"")
+		w.command("carol", "/mergexo merge")
+		w.requested("in_approval APPROVAL_MISSING")
+		return w
+	})
+}
 
 func (w *world) opinion(login, event string) int64 {
 	w.t.Helper()
@@ -57,10 +78,38 @@ func (w *world) lands(command string) {
 }
 
 // requested sees in which state the only request to merge is, and what its comment says.
-func (w *world) requested(state, says string) {
+func (w *world) requested(state string, says ...string) {
 	w.t.Helper()
 	assert.Equal(w.t, []string{state}, w.merges(), w.logged.String())
-	assert.Contains(w.t, w.request(), says)
+	for _, text := range says {
+		assert.Contains(w.t, w.request(), text)
+	}
+}
+
+// landsNothing sees in the end that main is where it is now.
+func (w *world) landsNothing() *world {
+	w.t.Helper()
+	base := w.at("main")
+	w.t.Cleanup(func() { assert.Equal(w.t, base, w.at("main"), "nothing lands: %s", w.logged.String()) })
+	return w
+}
+
+// inVain gives a command to merge that lands nothing by now and leaves no lock, and sees in which state the only request is.
+func (w *world) inVain(order, state string, says ...string) model.Report {
+	w.t.Helper()
+	base := w.at("main")
+	rep := w.command("carol", order)
+	assert.Equal(w.t, base, w.at("main"), w.logged.String())
+	assert.Empty(w.t, w.stages())
+	w.requested(state, says...)
+	return rep
+}
+
+// edits has somebody put words before a comment of the conversation, one minute later.
+func (w *world) edits(login string, c object) {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), object{"body": "Edited.\n\n" + c["body"].(string)})
 }
 
 // at is where a branch is; "" when there is none.
@@ -154,4 +203,13 @@ func ask(login string, args []string) int {
 		return 1
 	}
 	return 0
+}
+
+// every tells a story for each of some values, in a test of its own.
+func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
+	t.Helper()
+	t.Parallel()
+	for _, row := range rows {
+		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
+	}
 }

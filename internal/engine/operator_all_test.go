@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -17,13 +16,13 @@ import (
 // A run may die at every write of a command, and its answer may get lost, and the next run of the same event makes it good. Of the
 // turn that follows on the same pull request that is shown elsewhere.
 func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
-	t.Parallel()
 	answers := map[string]fate{"unclear after": unclear, "lost before": lost}
-	scenes := map[string]struct {
+	type row struct {
 		set    func(t *testing.T) *world
 		writes int // of the command itself; 0: all there are
 		loses  map[string]fate
-	}{
+	}
+	each(t, map[string]row{
 		"unblock": {func(t *testing.T) *world {
 			w, head := rewrittenEarly(t)
 			w.talk("carol", "/mergexo unblock head_sha="+head)
@@ -38,14 +37,13 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 		}, 3, answers},
 		"elsewhere": {func(t *testing.T) *world {
 			w, head := rewrittenEarly(t)
-			issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
-			w.setting(fmt.Sprintf("operations_issue = %d", issue))
-			w.later(time.Minute)
-			w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "/mergexo unblock pr=1 head_sha=" + head})
+			w.open("octo", "Operations", "")
+			w.setting(fmt.Sprintf("operations_issue = %d", w.number))
+			w.talk("carol", "/mergexo unblock pr=1 head_sha="+head)
+			w.number = 1
 			return w
 		}, 0, nil},
-	}
-	for name, scene := range scenes {
+	}, func(t *testing.T, _ string, scene row) {
 		w := scene.set(t)
 		w.gate.revive()
 		ev := w.delivery("issue_comment")
@@ -55,8 +53,7 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 			fates := deathsAt(n)
 			maps.Copy(fates, scene.loses)
 			for when, f := range fates {
-				t.Run(fmt.Sprintf("%s, %s write %d of %d", name, when, n, writes), func(t *testing.T) {
-					t.Parallel()
+				t.Run(fmt.Sprintf("%s write %d of %d", when, n, writes), func(t *testing.T) {
 					w := scene.set(t)
 					w.gate.revive()
 					w.gate.only(n, f)
@@ -68,5 +65,5 @@ func TestADeathAtAnyWriteOfACommandIsMadeGood(t *testing.T) {
 				})
 			}
 		}
-	}
+	})
 }

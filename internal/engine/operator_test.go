@@ -20,6 +20,16 @@ func (w *world) orders(login, line string) model.Report {
 	return w.handle(w.say(login, line))
 }
 
+// ordered gives a command, and sees what the one reply to it says.
+func (w *world) ordered(login, line, verdict string, says ...string) model.Report {
+	w.t.Helper()
+	rep := w.orders(login, line)
+	for _, text := range says {
+		w.answered(verdict, text)
+	}
+	return rep
+}
+
 // answers are our replies to commands, oldest first, without their hidden ends.
 func (w *world) answers() []string {
 	w.t.Helper()
@@ -83,12 +93,8 @@ func rewrittenPull(t *testing.T) (w *world, old, head string) {
 func TestFromForcePushToTheNextGoodTurnByRestoringTheLineage(t *testing.T) {
 	w, old, head := rewrittenPull(t)
 
-	rep := w.orders("carol", "/mergexo unblock")
-	assert.Equal(t, model.ResultBlocked, rep.Result, "what was observed is not accepted by itself")
-	w.answered("rejected", "is not part of the branch")
-	w.answered("rejected", "`Answer, in words of call 1`")
-	w.answered("rejected", "/commit/"+old)
-	w.answered("rejected", "/mergexo unblock head_sha="+head)
+	w.gives(model.ResultBlocked, w.ordered("carol", "/mergexo unblock", "rejected", // what was observed is not accepted by itself
+		"is not part of the branch", "`Answer, in words of call 1`", "/commit/"+old, "/mergexo unblock head_sha="+head))
 
 	w.move(old)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.pullEvent()).Result, "nor is the old one by itself")
@@ -104,13 +110,10 @@ func TestFromForcePushToTheNextGoodTurnByAcceptingTheNewHead(t *testing.T) {
 	w, old, head := rewrittenPull(t)
 
 	for name, says := range map[string]string{old: "is not the current head of pull request 1", strings.Repeat("c", 40): "does not name exactly one commit in this repository"} {
-		w.gives(model.ResultBlocked, w.orders("carol", "/mergexo unblock head_sha="+name))
-		w.answered("rejected", says)
+		w.gives(model.ResultBlocked, w.ordered("carol", "/mergexo unblock head_sha="+name, "rejected", says))
 	}
 
-	w.done(w.orders("carol", "/mergexo unblock head_sha="+head[:8]))
-	w.answered("applied", "is now the accepted head")
-	w.answered("applied", "`Answer, in words of call 1`")
+	w.done(w.ordered("carol", "/mergexo unblock head_sha="+head[:8], "applied", "is now the accepted head", "`Answer, in words of call 1`"))
 	assert.Contains(t, w.marked("unblock", "")[0]["body"], head, "the whole head")
 	w.settled(1, 2, 1)
 	assert.Equal(t, 2, w.calls())
@@ -135,24 +138,22 @@ func TestACommandShowsHowFarItIs(t *testing.T) {
 
 func TestWhoseCommandsCount(t *testing.T) {
 	t.Parallel()
+	const only = "Only people with the maintain or admin role in this repository can give commands."
 	t.Run("one who works here is told once that it is not theirs", func(t *testing.T) {
 		w := newWorld(t)
-		assert.Equal(t, model.ResultDone, w.orders("alice", "/mergexo pause\n/mergexo release").Result)
-		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
+		w.done(w.ordered("alice", "/mergexo pause\n/mergexo release", "rejected", only))
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
 		assert.Len(t, w.answers(), 1)
 	})
 	t.Run("so is one without access whose comments reach the agent", func(t *testing.T) {
 		w := newWorld(t, `allowed_users = ["Eve"]`)
-		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
-		w.answered("rejected", "Only people with the maintain or admin role in this repository can give commands.")
+		w.done(w.ordered("eve", "/mergexo pause", "rejected", only))
 		w.talk("eve", "/mergexo merge")
 		w.sweep()
 		assert.Len(t, w.answers(), 2, "by the sweep, too")
 	})
 	t.Run("strangers are not answered", func(t *testing.T) {
-		w := newWorld(t)
-		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
+		w := newWorld(t).becomes("reader", "read")
 		for _, login := range []string{"eve", "reader"} {
 			id := w.talk(login, "/mergexo pause")
 			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
@@ -163,10 +164,8 @@ func TestWhoseCommandsCount(t *testing.T) {
 	})
 	t.Run("operators are named by the settings", func(t *testing.T) {
 		w := newWorld(t, `operators = ["Eve"]`)
-		assert.Equal(t, model.ResultDone, w.orders("eve", "/mergexo pause").Result)
-		w.answered("applied", "Nothing happens here until")
-		assert.Equal(t, model.ResultDone, w.orders("octo", "/mergexo resume").Result)
-		w.answered("rejected", "the operators that the settings name")
+		w.done(w.ordered("eve", "/mergexo pause", "applied", "Nothing happens here until"))
+		w.done(w.ordered("octo", "/mergexo resume", "rejected", "the operators that the settings name"))
 	})
 }
 
@@ -224,34 +223,30 @@ func TestAReplyThatIsDeletedOrSpoiltRepeatsNoCommand(t *testing.T) {
 }
 
 func TestAReplyThatHeldEverythingUpIsGivenAgain(t *testing.T) {
-	t.Parallel()
-	for name, ends := range map[string]string{"pause": "resume", "release": "adopt"} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
-			first := w.marked("command", "")[0].id()
-			w.later(time.Minute)
-			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
-			assert.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Go on at once.")).Result)
-			w.answered("applied", "`/mergexo "+name+"`")
-			assert.Zero(t, w.calls())
+	each(t, map[string]string{"pause": "resume", "release": "adopt"}, func(t *testing.T, name string, ends string) {
+		w := newWorld(t)
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo "+name).Result)
+		first := w.marked("command", "")[0].id()
+		w.later(time.Minute)
+		w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", first)), nil)
+		assert.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Go on at once.")).Result)
+		w.answered("applied", "`/mergexo "+name+"`")
+		assert.Zero(t, w.calls())
 
-			w.orders("carol", "/mergexo "+ends)
-			again := w.marked("command", "")[0].id()
-			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", again)), nil)
-			said := len(w.answers())
-			w.handle(w.pullEvent())
-			assert.Len(t, w.answers(), said, "what was ended is over")
-		})
-	}
+		w.orders("carol", "/mergexo "+ends)
+		again := w.marked("command", "")[0].id()
+		w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", again)), nil)
+		said := len(w.answers())
+		w.handle(w.pullEvent())
+		assert.Len(t, w.answers(), said, "what was ended is over")
+	})
 }
 
 func TestPauseAndResume(t *testing.T) {
 	w := newWorld(t)
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo pause").Result)
 	w.ended(model.ResultNothing, "paused by carol", w.handle(w.remark("alice", "Answer me.")))
-	w.orders("carol", "/mergexo retry")
-	w.answered("rejected", "paused by carol")
+	w.ordered("carol", "/mergexo retry", "rejected", "paused by carol")
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo resume").Result)
 	w.settled(1, 1, 1)
 }
@@ -263,8 +258,7 @@ func TestReleaseAndAdopt(t *testing.T) {
 	w.ended(model.ResultNothing, "released by carol", w.handle(w.remark("alice", "Between people.")))
 	w.rewritten()
 
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
-	w.answered("applied", w.tip()[:10])
+	w.done(w.ordered("carol", "/mergexo adopt", "applied", w.tip()[:10]))
 	assert.Equal(t, 1, w.calls(), "what was said meanwhile is not replayed")
 	w.done(w.handle(w.remark("alice", "Answer me again.")))
 	w.settled(2, 2, 1)
@@ -275,14 +269,12 @@ func TestAnUntrackedPullRequestIsAdopted(t *testing.T) {
 	w.write("octo", "main", ".github/mergexo.toml", "[repo]\ntrack = []\n[agent]\nadapter = \"suggestion\"\n")
 	assert.Equal(t, model.ResultNothing, w.handle(w.remark("alice", "Nobody hears me yet.")).Result)
 	for _, line := range []string{"retry", "pause", "release"} {
-		w.orders("carol", "/mergexo "+line)
-		w.answered("rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it anyway.")
+		w.ordered("carol", "/mergexo "+line, "rejected", "Pull request 1 is not tracked: head branch \"agent/greet\" matches nothing in [repo] track []; /mergexo adopt tracks it anyway.")
 	}
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo adopt").Result)
 	require.Len(t, w.marked("pr", ""), 1)
 	w.settled(1, 1, 0)
-	w.orders("carol", "/mergexo adopt")
-	w.answered("rejected", "is already tracked")
+	w.ordered("carol", "/mergexo adopt", "rejected", "is already tracked")
 }
 
 func TestRetryForgivesFailedAttempts(t *testing.T) {
@@ -292,43 +284,33 @@ func TestRetryForgivesFailedAttempts(t *testing.T) {
 		w.handle(w.delivery("pull_request_review_comment"))
 	}
 	w.agent = "answer"
-	w.done(w.orders("carol", "/mergexo retry"))
-	w.answered("applied", "1 pending comment is handled now")
+	w.done(w.ordered("carol", "/mergexo retry", "applied", "1 pending comment is handled now"))
 	w.settled(1, 1, 1)
-	w.orders("carol", "/mergexo retry")
-	w.answered("rejected", "There is nothing to retry")
+	w.ordered("carol", "/mergexo retry", "rejected", "There is nothing to retry")
 }
 
 func TestTakeover(t *testing.T) {
-	t.Parallel()
-	for _, where := range []string{"pull request", "source issue"} {
-		t.Run("by a label on the "+where, func(t *testing.T) {
-			w := newWorld(t)
-			number := w.number
-			if where == "source issue" {
-				number = int(w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})["number"].(float64))
-				w.api("octo", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", number)})
-			}
-			label := func(method, path string, body any) {
-				w.later(time.Minute)
-				status, out := w.send("octo", method, w.path(fmt.Sprintf("/issues/%d/labels%s", number, path)), body)
-				require.Equal(w.t, 200, status, "%s", out)
-			}
-			w.review("alice", "Before.")
-			label("POST", "", object{"labels": []string{"agent:ignore"}})
-			w.ended(model.ResultNothing, "a person has taken over", w.handle(w.remark("alice", "Meanwhile.")))
-			w.orders("carol", "/mergexo pause")
-			w.answered("rejected", "A person had already taken over by adding a label")
-			w.orders("carol", "/mergexo why")
-			w.answered("applied", "**No turn starts here**: label \"agent:ignore\" is on")
+	every(t, []string{"pull request", "source issue"}, func(t *testing.T, where string) {
+		w := newWorld(t)
+		w.review("alice", "Before.")
+		if where == "source issue" {
+			w.api("octo", "PATCH", w.pull(""), object{"body": "Fixes #2"})
+			w.open("octo", "Greet", "Please.")
+		}
+		labeled := w.number
+		w.labels("octo", "agent:ignore")
+		w.number = 1
+		w.ended(model.ResultNothing, "a person has taken over", w.handle(w.remark("alice", "Meanwhile.")))
+		w.ordered("carol", "/mergexo pause", "rejected", "A person had already taken over by adding a label")
+		w.ordered("carol", "/mergexo why", "applied", "**No turn starts here**: label \"agent:ignore\" is on")
 
-			label("DELETE", "/agent:ignore", nil)
-			w.done(w.handle(w.say("alice", "Fresh.")))
-			w.settled(1, 1, 1)
-			body := w.marked("turn", "done")[0]["body"].(string)
-			assert.Contains(t, body, "**Answered 2 comments**", "what was said before and after")
-		})
-	}
+		w.later(time.Minute)
+		w.on(labeled).takesOff("octo", "agent:ignore")
+		w.number = 1
+		w.done(w.handle(w.say("alice", "Fresh.")))
+		w.settled(1, 1, 1)
+		assert.Contains(t, w.saidOnce("turn", "done"), "**Answered 2 comments**", "what was said before and after")
+	})
 }
 
 func TestFiveHundredCommandsInOneComment(t *testing.T) {
@@ -358,35 +340,22 @@ func TestCommandsOnLinesAndInReviews(t *testing.T) {
 
 func TestTheOperationsIssue(t *testing.T) {
 	w, _, head := rewrittenPull(t)
-	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Operations", "body": ""})["number"].(float64))
-	w.setting(fmt.Sprintf("operations_issue = %d", issue))
-	say := func(line string) model.Report {
-		w.later(time.Minute)
-		w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": line})
-		return w.handle(w.delivery("issue_comment"))
+	say, said := w.operationsIssue()
+	told := func(line, says string) model.Report {
+		rep := say(line)
+		assert.Contains(t, said()[len(said())-1], says)
+		return rep
 	}
-	last := func() string {
-		all := w.list("octo", w.path(fmt.Sprintf("/issues/%d/comments", issue)))
-		return all[len(all)-1]["body"].(string)
-	}
-	require.Equal(t, model.ResultDone, say("/mergexo unblock").Result)
-	assert.Contains(t, last(), "`pr=NUMBER`")
-	say("/mergexo unblock pr=77")
-	assert.Contains(t, last(), "There is no issue or pull request 77 in this repository.")
-	say(fmt.Sprintf("/mergexo unblock pr=%d", issue))
-	assert.Contains(t, last(), fmt.Sprintf("Number %d is an issue, not a pull request.", issue))
+	w.done(told("/mergexo unblock", "`pr=NUMBER`"))
+	told("/mergexo unblock pr=77", "There is no issue or pull request 77 in this repository.")
+	told("/mergexo unblock pr=2", "Number 2 is an issue, not a pull request.")
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/gh-pr-9/feature", "sha": w.at("main")})
-	mirror := w.second("agent/more", "more.txt")
+	w.second("agent/more", "more.txt")
 	w.api("octo", "PATCH", w.pull(""), object{"base": "gh-pr-9/feature"})
 	w.number, w.head = 1, "agent/greet"
-	rep := say(fmt.Sprintf("/mergexo status pr=%d", mirror))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, last(), fmt.Sprintf("MergeXO does not work on #%d: pull requests into gh-pr-9/feature are ignored", mirror))
-	say("/mergexo status pr=1")
-	assert.Contains(t, last(), "| state | blocked |")
-	rep = say("/mergexo unblock pr=1 head_sha=" + head)
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	assert.Contains(t, last(), "**Done on #1**, see [the reply](")
+	w.done(told("/mergexo status pr=3", "MergeXO does not work on #3: pull requests into gh-pr-9/feature are ignored"))
+	told("/mergexo status pr=1", "| state | blocked |")
+	rep := w.done(told("/mergexo unblock pr=1 head_sha="+head, "**Done on #1**, see [the reply]("))
 	assert.Len(t, w.marked("unblock", ""), 1)
 	w.settled(1, 2, 1)
 	assert.Equal(t, 1, rep.Number, "the pull request that was gone on with")
@@ -394,18 +363,20 @@ func TestTheOperationsIssue(t *testing.T) {
 
 func TestTheSourceIssueTakesCommandsForItsPullRequest(t *testing.T) {
 	w := newWorld(t)
-	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})["number"].(float64))
-	w.api("octo", "PATCH", w.pull(""), object{"body": fmt.Sprintf("Fixes #%d", issue)})
+	w.api("octo", "POST", w.path("/issues"), object{"title": "Greet", "body": "Please."})
+	w.api("octo", "PATCH", w.pull(""), object{"body": "Fixes #2"})
 	w.agent = "exit"
 	w.handle(w.remark("alice", "Answer me."))
 	w.agent = "answer"
-	w.later(time.Minute)
-	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": fmt.Sprintf("/mergexo retry issue=%d", issue)})
-	w.done(w.handle(w.delivery("issue_comment")))
+	w.number = 2
+	ev := w.say("carol", "/mergexo retry issue=2")
+	w.number = 1
+	w.done(w.handle(ev))
 	w.settled(1, 1, 1)
-	w.api("carol", "POST", w.path(fmt.Sprintf("/issues/%d/comments", issue)), object{"body": "Thank you."})
+	w.number = 2
+	ev = w.say("carol", "Thank you.")
 	w.gate.revive()
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
+	w.gives(model.ResultNothing, w.handle(ev))
 	api, _ := w.gate.counted()
 	assert.LessOrEqual(t, api, 1, "talk on an issue costs one look")
 }
@@ -444,9 +415,7 @@ func TestACommandIsHeardAsPostedThoughItWasEdited(t *testing.T) {
 // rewrittenEarly is a pull request that was tracked and then rewritten, with a comment that ran into the block.
 func rewrittenEarly(t *testing.T) (w *world, head string) {
 	w = newWorld(t)
-	ev := w.pullEvent()
-	ev.Name, ev.Action = "pull_request", "opened"
-	w.handle(ev)
+	w.handle(w.delivery("pull_request"))
 	head = w.rewritten()
 	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "Answer me.")).Result)
 	return w, head
@@ -473,18 +442,12 @@ func (w *world) pullEvent() model.Event {
 }
 
 func TestTwoRunsAtOnceAnswerACommandOnce(t *testing.T) {
-	t.Parallel()
-	for n := 1; n <= 3; n++ {
-		t.Run(fmt.Sprintf("the second runs before write %d of the first", n), func(t *testing.T) {
-			w := newWorld(t)
-			ev := w.say("carol", "/mergexo pause")
-			w.beforeWrite(n, func() {
-				w.beside(ev)
-			})
-			w.by(w.engine(), ev)
-			assert.Len(t, w.answers(), 1)
-			w.orders("carol", "/mergexo status")
-			w.answered("applied", "| state | paused |")
-		})
-	}
+	every(t, []int{1, 2, 3}, func(t *testing.T, n int) { // the second one runs before each of these writes of the first
+		w := newWorld(t)
+		ev := w.say("carol", "/mergexo pause")
+		w.beforeWrite(n, func() { w.beside(ev) })
+		w.by(w.engine(), ev)
+		assert.Len(t, w.answers(), 1)
+		w.ordered("carol", "/mergexo status", "applied", "| state | paused |")
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -101,9 +100,7 @@ func TestALongOperationsIssueIsReadToItsNewestReplyOnly(t *testing.T) {
 func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 	w := answeredTurn(t)
 	w.write("bob", w.head, "more.txt", "a person's commit\n")
-	protect := func(logins ...string) {
-		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": w.head, "push": logins})
-	}
+	protect := func(logins ...string) { w.barHead(object{"branch": w.head, "push": logins}) }
 	protect("octo")
 	require.Equal(t, "push_refused", w.handle(w.remark("alice", "Answer me again.")).BlockedReason)
 	protect("octo", "github-actions[bot]")
@@ -114,16 +111,13 @@ func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 
 func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 	w := newWorld(t)
-	ev := w.pullEvent()
-	ev.Name, ev.Action = "pull_request", "opened"
-	w.handle(ev)
+	w.handle(w.delivery("pull_request"))
 	w.later(time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("pr", "")[0].id())), object{"body": "x"})
 	head := w.rewritten()
 	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "Go on.")).Result)
 	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
-	require.Equal(t, model.ResultBlocked, w.orders("carol", "/mergexo unblock").Result)
-	w.answered("rejected", "The comment that records the last accepted head is damaged")
+	w.gives(model.ResultBlocked, w.ordered("carol", "/mergexo unblock", "rejected", "The comment that records the last accepted head is damaged"))
 	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
 }
 
@@ -131,9 +125,7 @@ func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
 func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/replies")
-	})
+	w.gate.when(diesAfter, requests(http.MethodPost, "/replies"))
 	w.handle(w.delivery("pull_request_review_comment"))
 	w.gate.revive()
 	require.Len(t, w.replies(), 1)
@@ -153,22 +145,14 @@ func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
 
 func TestACompareThatFailsStopsNoCommand(t *testing.T) {
 	w, _, head := rewrittenPull(t)
-	w.gate.answers(func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/compare/") }, func(rw http.ResponseWriter) {
-		rw.WriteHeader(http.StatusInternalServerError)
-	})
-	w.orders("carol", "/mergexo unblock")
-	w.answered("failed", "GitHub did not compare the head with the last accepted one")
-	w.orders("carol", "/mergexo unblock head_sha="+head)
-	w.answered("applied", "is now the accepted head")
+	w.gate.answers(requests(http.MethodGet, "/compare/"), func(rw http.ResponseWriter) { rw.WriteHeader(http.StatusInternalServerError) })
+	w.ordered("carol", "/mergexo unblock", "failed", "GitHub did not compare the head with the last accepted one")
+	w.ordered("carol", "/mergexo unblock head_sha="+head, "applied", "is now the accepted head")
 }
 
 func TestAnOldCommandIsNotRepeatedWhereReactionsAreRefused(t *testing.T) {
 	w := newWorld(t)
-	w.gate.answers(func(r *http.Request) bool {
-		return strings.HasSuffix(r.URL.Path, "/reactions") && r.Method == http.MethodPost
-	}, func(rw http.ResponseWriter) {
-		rw.WriteHeader(http.StatusForbidden)
-	})
+	w.gate.answers(requests(http.MethodPost, "/reactions"), func(rw http.ResponseWriter) { rw.WriteHeader(http.StatusForbidden) })
 	id := w.talk("carol", "/mergexo release")
 	w.handle(w.delivery("issue_comment"))
 	w.orders("carol", "/mergexo adopt")
@@ -198,18 +182,15 @@ func TestAResetEndsNoBlockThatItHasNotSeen(t *testing.T) {
 }
 
 func TestTwoResetsAtOnceSayItOnce(t *testing.T) {
-	t.Parallel()
-	for _, token := range []string{"sandbox-actions", "sandbox-carol"} {
-		t.Run(token, func(t *testing.T) {
-			w, _, head := rewrittenPull(t)
-			before := len(w.comments())
-			w.beforeWriting(func() {
-				w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
-			})
+	every(t, []string{"sandbox-actions", "sandbox-carol"}, func(t *testing.T, token string) {
+		w, _, head := rewrittenPull(t)
+		before := len(w.comments())
+		w.beforeWriting(func() {
 			w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
-			assert.Len(t, w.comments(), before+1)
 		})
-	}
+		w.reset(token, engine.Reset{Numbers: []int{1}, Head: head})
+		assert.Len(t, w.comments(), before+1)
+	})
 }
 
 func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
@@ -224,8 +205,7 @@ func TestAnUnblockAcceptsNoEditThatWasNotSaid(t *testing.T) {
 
 func TestAResetHeedsTheTakeover(t *testing.T) {
 	w, _, head := rewrittenPull(t)
-	status, out := w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
-	require.Equal(t, 200, status, "%s", out)
+	w.labels("octo", "agent:ignore")
 	reports := w.reset("sandbox-actions", engine.Reset{Numbers: []int{1}, Head: head})
 	assert.Equal(t, model.ResultBlocked, reports[0].Result)
 	assert.Contains(t, reports[0].Reason, "A person had already taken over by adding a label")
@@ -233,9 +213,9 @@ func TestAResetHeedsTheTakeover(t *testing.T) {
 
 func TestAFreshCommentInTheLastSecondOfATakeoverSurvivesADeath(t *testing.T) {
 	w := newWorld(t)
-	w.send("octo", "POST", w.path("/issues/1/labels"), object{"labels": []string{"agent:ignore"}})
+	w.labels("octo", "agent:ignore")
 	w.later(time.Minute)
-	w.send("octo", "DELETE", w.path("/issues/1/labels/agent:ignore"), nil)
+	w.takesOff("octo", "agent:ignore")
 	w.api("alice", "POST", w.path("/issues/1/comments"), object{"body": "Fresh."})
 	w.gate.only(3, diesFirst) // after the claim
 	w.handle(w.delivery("issue_comment"))

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -37,9 +38,10 @@ func init() {
 	tricks["unready"] = func(_ model.Request, o *model.Outcome) { o.CommitMessage = "" }
 }
 
-// script has the agent do this before it answers.
-func (w *world) script(text string) {
+// script has an agent do this before it answers, and do what it is named for.
+func (w *world) script(agent, text string) {
 	w.t.Helper()
+	w.agent = agent
 	require.NoError(w.t, os.WriteFile(w.log+".sh", []byte(text), 0o600))
 }
 
@@ -132,13 +134,11 @@ func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
 		"a link":                          {false, false, "ln -s old.bin pic.bin", "", ""},
 		"only talked of":                  {false, false, fmt.Sprintf("printf 'Such is a pointer:\\n\\n%s' > doc.md", pointerTo("new")), "", ""},
 	}, func(t *testing.T, _ string, c row) {
-		t.Parallel()
 		w := newLFS(t, newWorld)
 		if c.filter {
 			w.gitLFS(c.program)
 		}
-		w.agent = "script+answer"
-		w.script(c.script)
+		w.script("script+answer", c.script)
 		before := w.tip()
 		rep := w.handle(w.remark("alice", "Draw a picture."))
 		if c.kept == "" {
@@ -160,41 +160,33 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 	t.Parallel()
 	const says = "pic.bin: the content belongs in Git LFS"
 	t.Run("an issue's", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newIssue)
-		w.agent = "script+job"
-		w.script("printf new > pic.bin")
+		w.script("script+job", "printf new > pic.bin")
 		w.blocked("path_forbidden", w.handle(w.label("alice", smallJob)))
 		assert.Empty(t, w.branches())
 		assert.Equal(t, "new", w.bundled("pic.bin"))
 		assert.Contains(t, w.comments()[0]["body"], says)
 	})
 	t.Run("an agent's that fails", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newWorld)
 		w.gitLFS(true)
-		w.agent = "script+fail"
-		w.script("printf new > pic.bin")
-		assert.Equal(t, model.ResultFailed, w.handle(w.remark("alice", "Draw.")).Result)
+		w.script("script+fail", "printf new > pic.bin")
+		w.gives(model.ResultFailed, w.handle(w.remark("alice", "Draw.")))
 		assert.Empty(t, w.checkpoints())
 		assert.Equal(t, "new", w.bundled("pic.bin"))
 	})
 	t.Run("on another branch", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newWorld)
-		w.agent = "script+answer"
-		w.script(fmt.Sprintf("git switch -q -c other; printf '%s' > pic.bin; git add -A; git commit -q -m Mine; git switch -q -", pointerTo("new")))
+		w.script("script+answer", fmt.Sprintf("git switch -q -c other; printf '%s' > pic.bin; git add -A; git commit -q -m Mine; git switch -q -", pointerTo("new")))
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Draw.")).Result)
 		assert.Empty(t, w.checkpoints())
 		assert.Contains(t, w.receipt(), "the bundle has only pointers in place of pic.bin")
 		assert.Contains(t, w.receipt(), "but kept on ref refs/mergexo/kept/1/")
 	})
 	t.Run("of two jobs", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newWorld)
 		w.gitLFS(true)
-		w.agent = "script+answer"
-		w.script("printf new > pic.bin")
+		w.script("script+answer", "printf new > pic.bin")
 		ev := w.remark("alice", "Draw.")
 		w.blocked("path_forbidden", w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
 		assert.Empty(t, w.checkpoints())
@@ -202,7 +194,6 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		assert.Contains(t, w.marked("block", "")[0]["body"], says)
 	})
 	t.Run("a suggestion's", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newWorld)
 		w.grows("octo/widgets", w.head, fmt.Sprintf("printf '%s' > pic.bin", pointerTo("first")))
 		w.agentSetting(`adapter = "command"`, `adapter = "suggestion"`)
@@ -214,12 +205,10 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		assert.Contains(t, rep.Reason, says)
 	})
 	t.Run("meanwhile", func(t *testing.T) {
-		t.Parallel()
 		w := newLFS(t, newIssue)
 		w.gitLFS(true)
 		w.saves()
-		w.agent = "script+hangs"
-		w.script("printf new > pic.bin")
+		w.script("script+hangs", "printf new > pic.bin")
 		ctx, cancel := context.WithCancel(context.Background())
 		ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
 		go func() {
@@ -297,8 +286,7 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 		if c.before != "" {
 			shell(t, w.workdir, c.before)
 		}
-		w.agent = c.agent
-		w.script(c.script)
+		w.script(c.agent, c.script)
 		w.done(w.handle(w.remark("alice", "Change the library.")))
 		assert.Equal(t, c.calls, w.calls())
 		if strings.HasPrefix(c.agent, "record") {
@@ -317,19 +305,20 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 }
 
 func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
-	t.Parallel()
 	asked := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		asked = true
 		w.WriteHeader(http.StatusNotFound)
 	}))
 	t.Cleanup(elsewhere.Close)
+	t.Cleanup(func() { assert.False(t, asked, "the credential is for our server") })
 	const lacks, unknown = "lib: the submodule's repository does not have commit ", "lib: MergeXO cannot ask the submodule's repository whether it has commit "
-	for name, c := range map[string]struct {
+	type row struct {
 		address string // HOST is our server's
 		commit  string // "": one that the repository has
 		says    string // "": it is pushed
-	}{
+	}
+	each(t, map[string]row{
 		"beside ours":                {"../lib.git", "", ""},
 		"by its URL":                 {"http://HOST/octo/lib", "", ""},
 		"by another protocol":        {"ssh://git@127.0.0.1/Octo/lib.git", "", ""},
@@ -340,39 +329,30 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 		"elsewhere":                  {elsewhere.URL + "/octo/lib", "", unknown},
 		"no address":                 {`""`, "", unknown},
 		"a directory that is none":   {"/nowhere/at/all", "", unknown},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, _ := newParts(t, "ADDRESS")
-			host := strings.TrimPrefix(w.origin, "http://")
-			w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})
-			w.grows("octo/lib", "main", "echo 1 > l.txt")
-			sha := w.api("octo", "GET", "/api/v3/repos/octo/lib/git/ref/heads/main", nil).at("object", "sha").(string)
-			if c.commit != "" {
-				sha = c.commit
-			}
-			w.grows("octo/widgets", w.head, "git config --file .gitmodules submodule.a.url "+strings.ReplaceAll(c.address, "HOST", host))
-			w.clone("-b", w.head)
-			w.agent = "script+answer"
-			w.script(fmt.Sprintf("git update-index --cacheinfo 160000,%s,lib", sha))
-			before := w.tip()
-			rep := w.handle(w.remark("alice", "Take the newest library."))
-			if c.says == "" {
-				require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-				assert.Equal(t, sha, w.bare("rev-parse", w.head+":lib"))
-				return
-			}
-			require.Equal(t, "path_forbidden", rep.BlockedReason, rep.Reason)
-			assert.Contains(t, w.marked("block", "")[0]["body"], "\n"+c.says)
-			assert.Equal(t, before, w.tip())
-		})
-	}
-	t.Cleanup(func() { assert.False(t, asked, "the credential is for our server") })
+	}, func(t *testing.T, _ string, c row) {
+		w, _ := newParts(t, "ADDRESS")
+		w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})
+		w.grows("octo/lib", "main", "echo 1 > l.txt")
+		sha := cmp.Or(c.commit, w.api("octo", "GET", "/api/v3/repos/octo/lib/git/ref/heads/main", nil).at("object", "sha").(string))
+		w.grows("octo/widgets", w.head, "git config --file .gitmodules submodule.a.url "+strings.ReplaceAll(c.address, "HOST", strings.TrimPrefix(w.origin, "http://")))
+		w.clone("-b", w.head)
+		w.script("script+answer", fmt.Sprintf("git update-index --cacheinfo 160000,%s,lib", sha))
+		before := w.tip()
+		rep := w.handle(w.remark("alice", "Take the newest library."))
+		if c.says == "" {
+			w.done(rep)
+			assert.Equal(t, sha, w.bare("rev-parse", w.head+":lib"))
+			return
+		}
+		w.blocked("path_forbidden", rep)
+		assert.Contains(t, w.saidOnce("block", ""), "\n"+c.says)
+		assert.Equal(t, before, w.tip())
+	})
 }
 
 func TestACommitMadeInsideASubmoduleIsPointedToByNothing(t *testing.T) {
 	w, lib := newParts(t, "")
-	w.agent = "script+answer"
-	w.script("echo x >> lib/l.txt; git -C lib commit -q -a -m Mine")
+	w.script("script+answer", "echo x >> lib/l.txt; git -C lib commit -q -a -m Mine")
 	before := w.tip()
 	w.blocked("path_forbidden", w.handle(w.remark("alice", "Change the library.")))
 	assert.Contains(t, w.marked("block", "")[0]["body"], "lib: the submodule's repository does not have commit ")

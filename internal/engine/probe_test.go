@@ -57,7 +57,6 @@ func (w *world) foresee(ev model.Event, work bool) model.Report {
 
 // A probed is an event in a world, and what a probe says of it.
 type probed struct {
-	more  []string
 	event func(w *world) model.Event
 	work  bool
 	calls int // of the probe
@@ -130,20 +129,17 @@ var probes = map[string]probed{
 }
 
 func TestARunWithoutWorkIsKnownBeforeItIsInstalled(t *testing.T) {
-	t.Parallel()
-	for name, row := range probes {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, row.more...)
-			ev := row.event(w)
-			work, calls := w.probe(ev)
-			assert.Equal(t, row.work, work)
-			assert.LessOrEqual(t, calls, row.calls)
-			assert.True(t, work || calls <= 1, "what needs no run costs one call")
-			if !work {
-				w.foresee(ev, false)
-			}
-		})
-	}
+	each(t, probes, func(t *testing.T, _ string, row probed) {
+		w := newWorld(t)
+		ev := row.event(w)
+		work, calls := w.probe(ev)
+		assert.Equal(t, row.work, work)
+		assert.LessOrEqual(t, calls, row.calls)
+		assert.True(t, work || calls <= 1, "what needs no run costs one call")
+		if !work {
+			w.foresee(ev, false)
+		}
+	})
 }
 
 func TestAProbeOpensNoCheckout(t *testing.T) {

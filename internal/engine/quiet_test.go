@@ -128,13 +128,8 @@ func TestConversationsStayQuiet(t *testing.T) {
 			w.command("carol", "/mergexo merge sha="+strings.Repeat("1", 40))
 			return w
 		}, again},
-		"merge_waits": {func(t *testing.T) *world {
-			w := newWorld(t, "", "[merge]\ntests = \"none\"")
-			w.command("carol", "/mergexo merge")
-			return w
-		}, func(w *world) {
-			w.approve("alice")
-			w.handle(w.delivery("pull_request_review"))
+		"merge_waits": {unapproved, func(w *world) {
+			w.endorsed("alice")
 		}},
 		"merge_without_the_right": {func(t *testing.T) *world {
 			w := newMerge(t)
@@ -155,8 +150,7 @@ func TestConversationsStayQuiet(t *testing.T) {
 			assert.Equal(w.t, 2, ours-answers, "beside the answers: what begins, and what has landed")
 		}},
 		"merge_cancelled": {func(t *testing.T) *world {
-			w := newWorld(t, "", "[merge]\ntests = \"none\"")
-			w.command("carol", "/mergexo merge")
+			w := unapproved(t)
 			w.command("carol", "/mergexo merge cancel")
 			return w
 		}, again},
@@ -201,15 +195,12 @@ func TestADeathWhileAQuestionEndsIsMadeGood(t *testing.T) {
 	w := asked(t)
 	ev := w.remark("bob", "Formal, please.")
 	dead := w.wrecks(func() { w.done(w.handle(ev)) })
-	want, last := w.visible(), w.gate.writes
+	want := w.visible()
 	require.Contains(t, want, "hidden as resolved: **Answered.**")
-	for n := 1; n <= last; n++ {
-		t.Run(fmt.Sprintf("after write %d of %d", n, last), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.recover(ev)
-			assert.Equal(t, want, w.visible())
-		})
-	}
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Equal(t, want, w.visible())
+	})
 }
 
 // A death at any write on the way to a question leaves nothing else of the turn in sight. One before the question costs an attempt.
@@ -217,13 +208,9 @@ func TestADeathWhileAQuestionIsAskedIsMadeGood(t *testing.T) {
 	w := newWorld(t).whoseAgent("doubts")
 	ev := w.remark("alice", "Greet.")
 	dead := w.wrecks(func() { w.handle(ev) })
-	want, last := firstHidden.ReplaceAllString(w.visible(), "-- $1"), w.gate.writes
-	for n := 1; n <= last; n++ {
-		t.Run(fmt.Sprintf("after write %d of %d", n, last), func(t *testing.T) {
-			w := dead.after(t, n)
-			w.recover(ev)
-			got := firstHidden.ReplaceAllString(w.visible(), "-- $1")
-			assert.Equal(t, want, got)
-		})
-	}
+	want := firstHidden.ReplaceAllString(w.visible(), "-- $1")
+	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+		w.recover(ev)
+		assert.Equal(t, want, firstHidden.ReplaceAllString(w.visible(), "-- $1"))
+	})
 }

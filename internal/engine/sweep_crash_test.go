@@ -6,21 +6,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 func TestASweepBeginsWhatALabelAskedForWhoseTriggerWasLost(t *testing.T) {
-	t.Parallel()
-	for label, pulls := range map[string]int{smallJob: 1, "bug": 0} {
-		t.Run(label, func(t *testing.T) {
-			w := newIssue(t)
-			w.label("alice", label)
-			w.sweep()
-			assert.Len(t, w.pulls(), pulls)
-			w.quiet()
-		})
-	}
+	each(t, map[string]int{smallJob: 1, "bug": 0}, func(t *testing.T, label string, pulls int) {
+		w := newIssue(t)
+		w.label("alice", label)
+		w.sweep()
+		assert.Len(t, w.pulls(), pulls)
+		w.quiet()
+	})
 }
 
 func TestASweepGoesOnWithADesignThatWasMerged(t *testing.T) {
@@ -42,20 +37,17 @@ func TestASweepReportsADesignThatItLands(t *testing.T) {
 	w := newIssue(t, "", "[merge]\ntests = \"none\"")
 	w.done(w.handle(w.label("alice", design)))
 	issue := w.number
-	w.number = 3
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+	w.on(3).api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
 	w.say("carol", "/mergexo merge")
-	rep := of(w.sweep(), issue)
-	require.NotNil(t, rep)
-	assert.Equal(t, model.ResultDone, rep.Result)
+	w.number = issue
+	w.done(w.visited())
+	w.number = 3
 	assert.Equal(t, "merged", w.badge())
 	assert.Len(t, w.pulls(), 2)
 }
 
 func TestAMergeThatWaitsCostsNothingUntilSomethingChanges(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"")
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w := unapproved(t)
 	w.rests()
 	w.approve("alice") // and nobody hears of it
 	w.sweep()

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -24,9 +23,7 @@ func (w *world) staged(number int, key string) {
 func (w *world) recordedWithoutLabel() {
 	w.t.Helper()
 	ev := w.label("alice", smallJob)
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPatch && strings.Contains(r.URL.Path, "/issues/comments/")
-	})
+	w.gate.when(diesAfter, isEdit)
 	w.dies(ev)
 	require.Empty(w.t, w.pulls())
 	w.unlabel("alice", smallJob)

@@ -55,8 +55,7 @@ func TestTenThousandPullRequestsAreSeenInThreeSweeps(t *testing.T) {
 	w := crowded(t, 9999)
 	waiting := []int{1001, 4001, 7001, 10999}
 	for _, number := range waiting {
-		w.number = number
-		w.talk("carol", "/mergexo status")
+		w.on(number).talk("carol", "/mergexo status")
 	}
 	answered := func() bool {
 		for _, number := range waiting {

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
@@ -15,11 +14,7 @@ func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "Answer me.")
 	assert.Equal(t, []string{"1 feedback", "0 conflicts"}, w.due())
-	swept := w.sweep()
-	assert.Equal(t, model.ResultDone, swept.Result())
-	rep := of(swept, w.number)
-	require.NotNil(t, rep)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.visited())
 	assert.Len(t, w.marked("turn", "done"), 1)
 	assert.Len(t, w.replies(), 1)
 	assert.Equal(t, 1, w.calls())
@@ -28,8 +23,7 @@ func TestASweepTakesUpFeedbackWhoseTriggerWasLost(t *testing.T) {
 
 func TestASweepTracksAPullRequestWhoseOpeningNobodyHeard(t *testing.T) {
 	w := newWorld(t)
-	swept := w.sweep()
-	assert.Equal(t, model.ResultDone, of(swept, w.number).Result)
+	w.done(w.visited())
 	assert.Len(t, w.marked("pr", ""), 1)
 	assert.Zero(t, w.calls(), "nobody said anything")
 	w.quiet()
@@ -74,10 +68,7 @@ func TestASweepBlocksAHeadThatWasRewritten(t *testing.T) {
 	w.later(time.Minute)
 	w.rewritten()
 	assert.Equal(t, []string{"0 conflicts"}, w.due(), "the guard of histories goes with the radar")
-	swept := w.sweep()
-	rep := of(swept, w.number)
-	require.NotNil(t, rep)
-	assert.Equal(t, model.ResultBlocked, rep.Result)
+	w.gives(model.ResultBlocked, w.visited())
 	assert.Len(t, w.marked("block", ""), 1)
 	w.quiet()
 }

@@ -79,30 +79,28 @@ func TestAMergeThatDiedIsFinishedBehindTwentyClosings(t *testing.T) {
 }
 
 func TestAMergeThatWaitsIsNotDueForEver(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		check bool
 		do    func(w *world)
-	}{
+	}
+	each(t, map[string]row{
 		"for an approval, and somebody talks": {false, func(w *world) { w.talk("eve", "nice") }},
 		"for a check that nobody reports":     {true, func(*world) {}},
 		"for a check, and another is green": {true, func(w *world) {
 			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "lint"})
 		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", "[merge]\ntests = \"none\"")
-			if c.check {
-				w.approve("alice")
-				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
-			}
-			w.command("carol", "/mergexo merge")
-			require.Len(t, w.marked("merge", ""), 1)
-			w.sweep()
-			c.do(w)
-			w.rests()
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t, "", "[merge]\ntests = \"none\"")
+		if c.check {
+			w.approve("alice")
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
+		}
+		w.command("carol", "/mergexo merge")
+		require.Len(t, w.marked("merge", ""), 1)
+		w.sweep()
+		c.do(w)
+		w.rests()
+	})
 }
 
 func TestMergesThatWaitTakeNobodysPlace(t *testing.T) {
@@ -123,9 +121,7 @@ func TestWhatNeedsAnAgentTakesNobodysPlaceInASweepWithoutOne(t *testing.T) {
 	w := newWorld(t, "", "[sweep]\nmax_items = 1")
 	w.sweep()
 	ev := w.remark("alice", "Answer me.")
-	w.gate.when(diesAfter, func(r *http.Request) bool {
-		return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/comments")
-	})
+	w.gate.when(diesAfter, requests(http.MethodPost, "/comments"))
 	w.handle(ev)
 	w.gate.revive()
 	w.second("agent/other", "other.txt")
@@ -145,9 +141,7 @@ func TestAnEditedCommentOnAnIssueIsNotDueForEver(t *testing.T) {
 	w.handle(w.label("alice", smallJob))
 	require.NotEmpty(t, w.pulls())
 	said := w.comments()
-	last := said[len(said)-1]
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", last.id())), object{"body": "Typo.\n\n" + last["body"].(string)})
+	w.edits("octo", said[len(said)-1])
 	w.sweep()
 	w.rests()
 }

@@ -81,6 +81,14 @@ func of(swept sweeping.Swept, number int) *model.Report {
 	return nil
 }
 
+// visited sweeps, and gives the report about the number.
+func (w *world) visited() model.Report {
+	w.t.Helper()
+	rep := of(w.sweep(), w.number)
+	require.NotNil(w.t, rep)
+	return *rep
+}
+
 // sweepOrDie is a sweep by a process that may die.
 func (w *world) sweepOrDie() {
 	w.t.Helper()

@@ -12,15 +12,12 @@ import (
 // Both cars are green before the first one lands: GitHub merges one pull request at a time, and each only as it was tested.
 func TestGitHubMergesEachCarByItself(t *testing.T) {
 	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n", "two\n")
-	w.tested = map[string]bool{}
 	for _, branch := range []string{"mergexo/train/main/2", "mergexo/train/main/1"} { // the later one first
 		sha := w.trains()[branch]
 		require.NotEmpty(t, sha)
-		w.tested[sha] = true
 		w.handle(w.tests(branch, sha))
 	}
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), "%s", w.logged.String())
+	w.arrives("merged merged", numbers...)
 	assert.NotContains(t, w.logged.String(), "landed_untested")
 	assert.Empty(t, w.trains())
 }

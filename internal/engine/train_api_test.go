@@ -17,8 +17,7 @@ func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
 	require.Len(t, w.trains(), 2, "a car for each: %s", w.logged.String())
 	tested := w.bare("rev-parse", w.trains()["mergexo/train/main/1"]+"^{tree}")
 	assert.Equal(t, 2, w.ciRuns())
-	w.wholeTrain()
-	assert.Equal(t, "merged merged", w.badges(numbers...), "%s", w.logged.String())
+	w.arrives("merged merged", numbers...)
 	first := w.bare("log", "--format=%H", "-1", "--merges", "--grep=#2", "main")
 	assert.Equal(t, tested, w.bare("rev-parse", first+"^{tree}"), "what landed is what was tested")
 	assert.Equal(t, head, w.bare("rev-parse", first+"^2"), "and the approved head itself")
@@ -29,7 +28,6 @@ func TestGitHubMergesWhatTheTrainHasTested(t *testing.T) {
 // The base moves while GitHub is about to be asked: nothing is merged, and the car is tested anew.
 func TestGitHubIsNotAskedToMergeIntoABaseThatMoved(t *testing.T) {
 	w, numbers := boarded(t, []string{`strategy = "api"`}, "one\n")
-	w.tested = map[string]bool{}
 	was := w.trains()["mergexo/train/main/1"]
 	ev := w.next()
 	w.gate.revive()

@@ -25,8 +25,7 @@ func halfLanded(t *testing.T) (w *world, numbers []int) {
 	require.True(t, w.gate.died())
 	w.gate.revive()
 	require.NotEqual(t, head, w.at("agent/car1"))
-	w.number = numbers[0]
-	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})
+	w.on(numbers[0]).api("octo", "PATCH", w.pull(""), object{"state": "closed"})
 	w.number = numbers[1]
 	return w, numbers
 }
@@ -56,22 +55,19 @@ func TestAnApprovalIsNotForWhatTheTrainHasPutTheBranchOn(t *testing.T) {
 // The request that the car was for lands what was approved, also where it leaves the train, and where the record of the train is lost
 // meanwhile: whoever rebuilds it knows by the comment where the head was moved to.
 func TestARequestLandsWhatWasApprovedWhateverBecomesOfItsCar(t *testing.T) {
-	t.Parallel()
-	for name, since := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"it leaves the train": func(w *world) {
 			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `verify = "ci"`, `verify = "local"`, 1))
 			w.passed("ci")
 		},
 		"the record is lost": func(w *world) { w.bare("update-ref", "-d", trainRecord) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, numbers := halfLanded(t)
-			since(w)
-			w.trainRests()
-			assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
-			files := w.bare("ls-tree", "--name-only", "main")
-			assert.NotContains(t, files, "car0.txt")
-			assert.Contains(t, files, "car1.txt")
-		})
-	}
+	}, func(t *testing.T, name string, since func(w *world)) {
+		w, numbers := halfLanded(t)
+		since(w)
+		w.trainRests()
+		assert.Equal(t, "closed merged", w.badges(numbers...), w.logged.String())
+		files := w.bare("ls-tree", "--name-only", "main")
+		assert.NotContains(t, files, "car0.txt")
+		assert.Contains(t, files, "car1.txt")
+	})
 }

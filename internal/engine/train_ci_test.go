@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
-	"github.com/mergexo/mergexo/internal/branchfilter"
+	"github.com/mergexo/mergexo/internal/github/workflow"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/skipci"
 )
@@ -160,45 +160,13 @@ func (w *world) tests(branch, sha string) model.Event {
 
 // ciFile holds the keys of a workflow file that the CI of the stories knows.
 type ciFile struct {
-	Name string    `yaml:"name"`
-	On   yaml.Node `yaml:"on"`
+	Name string `yaml:"name"`
 	Jobs map[string]struct {
 		Name  string `yaml:"name"`
 		Steps []struct {
 			Run string `yaml:"run"`
 		} `yaml:"steps"`
 	} `yaml:"jobs"`
-}
-
-// runsOn says whether a workflow runs on a push to a branch.
-// https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#onpushbranchestagsbranches-ignoretags-ignore
-func (f ciFile) runsOn(t *testing.T, branch string) bool {
-	t.Helper()
-	var word string
-	var list []string
-	var events map[string]*struct {
-		Branches []string `yaml:"branches"`
-		Ignored  []string `yaml:"branches-ignore"`
-	}
-	switch f.On.Kind {
-	case yaml.ScalarNode:
-		require.NoError(t, f.On.Decode(&word))
-		return word == "push"
-	case yaml.SequenceNode:
-		require.NoError(t, f.On.Decode(&list))
-		return strings.Contains(" "+strings.Join(list, " ")+" ", " push ")
-	}
-	require.NoError(t, f.On.Decode(&events))
-	push, is := events["push"]
-	switch {
-	case !is:
-		return false
-	case push != nil && push.Branches != nil:
-		return branchfilter.Match(push.Branches, branch)
-	case push != nil && push.Ignored != nil:
-		return !branchfilter.Match(push.Ignored, branch)
-	}
-	return true
 }
 
 // pushed has CI see that a branch is at a commit: the workflows of this very commit run that say so. It gives the events of their
@@ -216,8 +184,9 @@ func (w *world) pushed(branch, sha string) (events []model.Event) {
 	for path := range strings.Lines(w.bare("ls-tree", "--name-only", sha, ".github/workflows/")) {
 		path = strings.TrimSpace(path)
 		var f ciFile
-		require.NoError(w.t, yaml.Unmarshal([]byte(w.bare("show", sha+":"+path)), &f), path)
-		if !f.runsOn(w.t, branch) {
+		text := w.bare("show", sha+":"+path)
+		require.NoError(w.t, yaml.Unmarshal([]byte(text), &f), path)
+		if !workflow.HearsPush([]workflow.File{{Path: path, Text: text}}, branch) {
 			continue
 		}
 		if dir == "" {

@@ -16,12 +16,13 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// trainScenes are steps of a train, each with the event that a run takes which dies.
-var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbers []int){
+// A trainScene is a step of a train, with the event that a run takes which dies.
+type trainScene func(t *testing.T) (w *world, ev model.Event, numbers []int)
+
+var trainScenes = map[string]trainScene{
 	"boards": func(t *testing.T) (*world, model.Event, []int) {
 		w := begin(t, "train boards", func() *world {
-			w := newTrain(t, "speculate = 2")
-			w.ready("car", "one\n", "two\n")
+			w := readyTrain(t, []string{"speculate = 2"}, "one\n", "two\n")
 			w.aboard([]int{2}, "")
 			return w
 		})
@@ -37,60 +38,35 @@ var trainScenes = map[string]func(t *testing.T) (w *world, ev model.Event, numbe
 		return w, w.next(), []int{2, 3, 4}
 	},
 	"runs the checks again": func(t *testing.T) (*world, model.Event, []int) {
-		w := begin(t, "train reruns", func() *world {
-			w := newTrain(t, "speculate = 1")
-			w.ready("car", "one\n")
-			w.aboard([]int{2}, "")
-			return w
-		})
+		w, numbers := boarded(t, []string{"speculate = 1"}, "one\n")
 		branch, sha := w.only()
 		w.tested = map[string]bool{sha: true}
-		return w, w.ciEnds(4200, branch, sha, "failure"), []int{2}
+		return w, w.ciEnds(4200, branch, sha, "failure"), numbers
 	},
 	"only tries": func(t *testing.T) (*world, model.Event, []int) {
-		w := begin(t, "train tries", func() *world {
-			w := newTrain(t, "ci_retries = 0")
-			w.ready("car", "broken\n")
-			w.aboard([]int{2}, "")
-			w.handle(w.say("carol", "/mergexo merge cancel"))
-			w.command("carol", "/mergexo try")
-			return w
-		})
-		return w, w.next(), []int{2}
+		w, numbers := boarded(t, []string{"ci_retries = 0"}, "broken\n")
+		w.command("carol", "/mergexo merge cancel")
+		w.command("carol", "/mergexo try")
+		return w, w.next(), numbers
 	},
 	"GitHub merges": func(t *testing.T) (*world, model.Event, []int) {
-		w := begin(t, "train api", func() *world {
-			w := newTrain(t, "speculate = 2", `strategy = "api"`)
-			w.ready("car", "one\n", "two\n")
-			w.aboard([]int{2, 3}, "")
-			return w
-		})
-		return w, w.tests("mergexo/train/main/1", w.trains()["mergexo/train/main/1"]), []int{2, 3}
+		w, numbers := boarded(t, []string{"speculate = 2", `strategy = "api"`}, "one\n", "two\n")
+		return w, w.tests("mergexo/train/main/1", w.trains()["mergexo/train/main/1"]), numbers
 	},
 	"throws a car away": func(t *testing.T) (*world, model.Event, []int) {
-		w := begin(t, "train throws away", func() *world {
-			w := newTrain(t, "speculate = 2", "batch = 1")
-			w.ready("car", "one\n", "two\n")
-			w.aboard([]int{2, 3}, "")
-			w.put("/_sandbox/runs/4300", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress",
-				"head_sha": w.trains()["mergexo/train/main/1"], "head_branch": "mergexo/train/main/1"})
-			w.number = 2
-			return w
-		})
-		return w, w.say("carol", "/mergexo merge cancel"), []int{2, 3}
+		w, numbers := boarded(t, []string{"speculate = 2", "batch = 1"}, "one\n", "two\n")
+		w.put("/_sandbox/runs/4300", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress",
+			"head_sha": w.trains()["mergexo/train/main/1"], "head_branch": "mergexo/train/main/1"})
+		w.number = 2
+		return w, w.say("carol", "/mergexo merge cancel"), numbers
 	},
 	"is tested again after an outage": func(t *testing.T) (*world, model.Event, []int) {
-		w := begin(t, "train resumes", func() *world {
-			w := newTrain(t, "speculate = 2")
-			w.ready("car", "one\n", "two\n")
-			w.aboard([]int{2, 3}, "")
-			w.later(2 * time.Hour)
-			w.sweep()
-			w.later(2 * time.Hour)
-			return w
-		})
+		w, numbers := boarded(t, []string{"speculate = 2"}, "one\n", "two\n")
+		w.later(2 * time.Hour)
+		w.sweep()
+		w.later(2 * time.Hour)
 		const branch = "mergexo/train/main/1"
-		return w, w.runEnds(4400, branch, w.trains()[branch], object{"name": "lint", "path": ".github/workflows/lint.yml", "conclusion": "success"}), []int{2, 3}
+		return w, w.runEnds(4400, branch, w.trains()[branch], object{"name": "lint", "path": ".github/workflows/lint.yml", "conclusion": "success"}), numbers
 	},
 	"is tested here as well": func(t *testing.T) (*world, model.Event, []int) {
 		w := begin(t, "train both", func() *world {
@@ -171,72 +147,51 @@ func (w *world) goesOn(numbers []int, stands, want string) {
 }
 
 func TestTheTrainGoesOnAfterADeathAtAnyWrite(t *testing.T) {
-	t.Parallel()
-	for name, set := range trainScenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev, numbers := set(t)
-			dead := w.wrecks(func() { w.handle(ev) })
-			writes, stands := w.gate.writes, w.stands(numbers)
-			want := w.trainEnds(numbers)
-			require.Positive(t, writes)
-			dead.each(t, nil, func(t *testing.T, w *world, _ int) {
-				w.recover(ev)
-				w.goesOn(numbers, stands, want)
-			})
+	each(t, trainScenes, func(t *testing.T, _ string, set trainScene) {
+		w, ev, numbers := set(t)
+		dead := w.wrecks(func() { w.handle(ev) })
+		require.Positive(t, w.gate.writes)
+		stands, want := w.stands(numbers), w.trainEnds(numbers)
+		dead.each(t, nil, func(t *testing.T, w *world, _ int) {
+			w.recover(ev)
+			w.goesOn(numbers, stands, want)
 		})
-	}
+	})
 }
 
 // Two runs that take one event of a train are one: the record is changed by one of them.
 func TestTwoRunsOfATrainAreOne(t *testing.T) {
-	t.Parallel()
-	for name, set := range trainScenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev, numbers := set(t)
-			w.gate.revive()
-			w.handle(ev)
-			writes, stands := w.gate.writes, w.stands(numbers)
-			want := w.trainEnds(numbers)
+	each(t, trainScenes, func(t *testing.T, _ string, set trainScene) {
+		w, ev, numbers := set(t)
+		w.gate.revive()
+		w.handle(ev)
+		writes, stands := w.gate.writes, w.stands(numbers)
+		want := w.trainEnds(numbers)
 
-			for n := 1; n <= writes; n++ { // the other one comes before each of the writes
-				w, ev, numbers = set(t)
-				w.gate.revive()
-				w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
-				w.handle(ev)
-				w.gate.revive()
-				t.Logf("the other one came before write %d of %d", n, writes)
-				w.goesOn(numbers, stands, want)
-			}
-		})
-	}
+		for n := 1; n <= writes; n++ { // the other one comes before each of the writes
+			w, ev, numbers = set(t)
+			w.gate.revive()
+			w.beforeWrite(n, sync.OnceFunc(func() { w.beside(ev) }))
+			w.handle(ev)
+			w.gate.revive()
+			t.Logf("the other one came before write %d of %d", n, writes)
+			w.goesOn(numbers, stands, want)
+		}
+	})
 }
 
 // The record is damaged, and the sweep that makes it again from the requests dies at any of its writes.
 func TestALostRecordIsMadeAgainAfterADeathAtAnyWrite(t *testing.T) {
-	t.Parallel()
-	set := func(t *testing.T) *world {
-		w := begin(t, "train lost", func() *world {
-			w := newTrain(t)
-			w.ready("car", "one\n", "two\n")
-			w.aboard([]int{2, 3}, "")
-			return w
-		})
-		w.moveRef(trainRecord, w.at("main"))
-		return w
-	}
-	w := set(t)
+	w, numbers := boarded(t, nil, "one\n", "two\n")
+	w.moveRef(trainRecord, w.at("main"))
 	dead := w.wrecks(func() { w.sweep() })
-	writes := w.gate.writes
+	require.Positive(t, w.gate.writes)
 	w.sweep() // the first one leaves the conflict matrix or the badges to the next: an undisturbed one others than a recovery
-	stands := w.stands([]int{2, 3})
-	want := w.trainEnds([]int{2, 3})
+	stands, want := w.stands(numbers), w.trainEnds(numbers)
 	require.Contains(t, want, "#2 merged")
-	require.Positive(t, writes)
 	dead.each(t, nil, func(t *testing.T, w *world, _ int) {
 		w.recoverBySweep()
 		w.sweep()
-		w.goesOn([]int{2, 3}, stands, want)
+		w.goesOn(numbers, stands, want)
 	})
 }

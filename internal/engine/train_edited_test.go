@@ -9,34 +9,27 @@ import (
 // What people may edit while a car is tested forges no record: what was tested lands, by the title that the train took the request
 // up with.
 func TestATitleThatIsEditedInTheTrainLandsWhatWasTested(t *testing.T) {
-	t.Parallel()
-	for _, strategy := range []string{"squash", "no-ff"} {
-		t.Run(strategy, func(t *testing.T) {
-			w, numbers := boarded(t, []string{"strategy = \"" + strategy + "\""}, "one\n")
-			w.number = numbers[0]
-			_, tip := w.only()
-			w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title", "body": "Quite another text"})
-			w.handle(w.delivery("pull_request"))
-			w.tested = map[string]bool{}
-			assert.Equal(t, 1, w.wholeTrain(), "one test is enough")
-			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
-			assert.Equal(t, tip, w.at("main"), "what landed is what was tested")
-			assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
-			assert.Empty(t, w.losses(numbers[0]))
-			assert.NotContains(t, w.logged.String(), "train_record_forged")
-		})
-	}
+	every(t, []string{"squash", "no-ff"}, func(t *testing.T, strategy string) {
+		w, numbers := boarded(t, []string{"strategy = \"" + strategy + "\""}, "one\n")
+		w.number = numbers[0]
+		_, tip := w.only()
+		w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title", "body": "Quite another text"})
+		w.handle(w.delivery("pull_request"))
+		assert.Equal(t, 1, w.wholeTrain(), "one test is enough")
+		w.arrives("merged", numbers...)
+		assert.Equal(t, tip, w.at("main"), "what landed is what was tested")
+		assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
+		w.unforged(numbers)
+	})
 }
 
 // A request that leaves the train and joins it again is still named as it was when the train took it up: a car of before may be on
 // its way.
 func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
 	w, numbers := boarded(t, []string{`strategy = "squash"`}, "one\n")
-	w.number = numbers[0]
-	w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
+	w.on(numbers[0]).api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
 	w.write("octo", "main", "moved.txt", "moved\n") // so that it is built again
 	w.handle(w.delivery("pull_request"))
-	w.tested = map[string]bool{}
 	w.wholeTrain()
 	w.sweep()
 	w.arrives("merged", numbers...)
@@ -46,28 +39,23 @@ func TestACarThatIsBuiltAgainHasTheTitleOfBefore(t *testing.T) {
 
 // Who asks again for what is under test, after the title was edited or for another strategy, forges no record either.
 func TestAskingAgainForWhatIsUnderTestForgesNoRecord(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		strategy, again string
 		tests           int
-		subject         string
-	}{
-		"another title":    {"squash", "/mergexo merge priority=high", 1, "Another (#2)"},
-		"another strategy": {"rebase", "/mergexo merge strategy=squash", 2, "Another (#2)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w, numbers := boarded(t, []string{"strategy = \"" + c.strategy + "\""}, "one\n")
-			w.number = numbers[0]
-			if c.tests == 1 {
-				w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
-			}
-			w.command("carol", c.again)
-			w.tested = map[string]bool{}
-			assert.Equal(t, c.tests, w.wholeTrain())
-			assert.Equal(t, "merged", w.badges(numbers...), w.logged.String())
-			assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), c.subject)
-			assert.NotContains(t, w.logged.String(), "train_record_forged")
-			assert.Empty(t, w.losses(numbers[0]))
-		})
 	}
+	each(t, map[string]row{
+		"another title":    {"squash", "/mergexo merge priority=high", 1},
+		"another strategy": {"rebase", "/mergexo merge strategy=squash", 2},
+	}, func(t *testing.T, _ string, c row) {
+		w, numbers := boarded(t, []string{"strategy = \"" + c.strategy + "\""}, "one\n")
+		w.number = numbers[0]
+		if c.tests == 1 {
+			w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title"})
+		}
+		w.command("carol", c.again)
+		assert.Equal(t, c.tests, w.wholeTrain())
+		w.arrives("merged", numbers...)
+		assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another (#2)")
+		w.unforged(numbers)
+	})
 }

@@ -16,7 +16,6 @@ func landing(t *testing.T) (w *world, ev model.Event, numbers []int) {
 	t.Helper()
 	w, numbers = boarded(t, []string{"ci_retries = 0"}, "one\n", "two\n")
 	tip := w.trains()["mergexo/train/main/1"]
-	w.tested = map[string]bool{tip: true}
 	return w, w.tests("mergexo/train/main/1", tip), numbers
 }
 
@@ -33,26 +32,21 @@ func (w *world) disapprove() {
 // What must not land as things are waits, the others land without it, and it boards again once it may.
 func TestALandingThatMustWaitMakesRoom(t *testing.T) {
 	w, ev, numbers := landing(t)
-	w.number = numbers[0]
-	w.disapprove()
+	w.on(numbers[0]).disapprove()
 	w.handle(ev)
 	assert.Equal(t, "open open", w.badges(numbers...), w.logged.String())
-	w.number = numbers[0]
-	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w.on(numbers[0]).requested("in_approval APPROVAL_MISSING")
 	assert.Equal(t, 1, w.ciRuns(), "of the other one, by itself")
-	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
-	w.sweep()
-	assert.Empty(t, w.trains(), "it is not tested over and over")
-	w.number = numbers[0]
-	assert.Equal(t, []string{"in_approval APPROVAL_MISSING"}, w.merges())
+	w.sweep() // it is not tested over and over
+	w.arrives("open merged", numbers...)
+	w.on(numbers[0]).requested("in_approval APPROVAL_MISSING")
 
 	w.later(time.Minute)
 	w.head = "agent/car0"
 	w.approve("alice")
 	w.sweep()
 	assert.Equal(t, 1, w.wholeTrain(), w.logged.String())
-	assert.Equal(t, "merged merged", w.badges(numbers...), w.logged.String())
-	assert.Empty(t, w.trains())
+	w.arrives("merged merged", numbers...)
 }
 
 // A run dies while it lands a request, and somebody takes that back before the next one: the train goes on without it.
@@ -62,13 +56,11 @@ func TestARequestIsTakenBackInTheMiddleOfItsLanding(t *testing.T) {
 	w.gate.only(2, diesFirst) // the record says that it lands, and nothing has moved
 	w.dies(ev)
 	require.Contains(t, w.bare("show", trainRecord+":content"), `"landing"`)
-	w.number = numbers[0]
-	w.command("carol", "/mergexo merge cancel")
+	w.on(numbers[0]).command("carol", "/mergexo merge cancel")
 	w.later(time.Hour)
 	w.sweep()
 	assert.Equal(t, 1, w.wholeTrain(), w.logged.String())
-	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
-	assert.Empty(t, w.trains())
+	w.arrives("open merged", numbers...)
 	require.NotContains(t, w.bare("show", trainRecord+":content"), `"queue"`)
 }
 

@@ -21,6 +21,5 @@ func TestAChangeThatKeepsCIFromReporting(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "open merged", w.badges(numbers...), w.logged.String())
-	w.number = numbers[0]
-	w.requested("merge_failed CHECKS_FAILED", "required check ci did not report within 1h30m")
+	w.on(numbers[0]).requested("merge_failed CHECKS_FAILED", "required check ci did not report within 1h30m")
 }

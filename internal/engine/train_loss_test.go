@@ -36,12 +36,12 @@ func (w *world) losses(number int) []string {
 // was kept and what was lost. What else is no record is told by the tests of package train, and of what is not signed by those of
 // package journal.
 func TestALostRecordIsToldOnce(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		key   string
 		spoil func(w *world)
 		says  string
-	}{
+	}
+	each(t, map[string]row{
 		"another commit": {"", func(w *world) { w.moveRef(trainRecord, w.at("main")) }, "(empty)"},
 		"it is deleted":  {"", func(w *world) { w.api("bob", "DELETE", w.path("/git/"+trainRecord), nil) }, "it was deleted"},
 		"it is another repository's": {"a signing key", func(w *world) {
@@ -51,63 +51,56 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 			require.NoError(w.t, err)
 			w.rewriteRecord(strings.TrimSpace(record), strings.TrimSpace(string(key.Seal(journal.KindTrain, other, raw))))
 		}, "its signature is invalid"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := readyTrain(t, nil, "one\n", "two\n")
-			w.key = c.key
-			numbers := []int{2, 3}
-			w.aboard(numbers[:1], "")
-			w.aboard(numbers[1:], "priority=high")
-			require.Len(t, w.trains(), 2, w.logged.String())
-			c.spoil(w)
-			w.sweep()
-			for _, n := range numbers {
-				said := w.losses(n)
-				require.Len(t, said, 1, "%s", w.logged.String())
-				for _, part := range []string{c.says, "- Kept: ", "- Lost: the cars and their test results", trainRecord} {
-					assert.Contains(t, said[0], part)
-				}
+	}, func(t *testing.T, _ string, c row) {
+		w := readyTrain(t, nil, "one\n", "two\n")
+		w.key = c.key
+		numbers := []int{2, 3}
+		w.aboard(numbers[:1], "")
+		w.aboard(numbers[1:], "priority=high")
+		require.Len(t, w.trains(), 2, w.logged.String())
+		c.spoil(w)
+		w.sweep()
+		for _, n := range numbers {
+			said := w.losses(n)
+			require.Len(t, said, 1, "%s", w.logged.String())
+			for _, part := range []string{c.says, "- Kept: ", "- Lost: the cars and their test results", trainRecord} {
+				assert.Contains(t, said[0], part)
 			}
-			assert.Contains(t, w.bare("show", trainRecord+":content"), `"priority":10`)
-			assert.NotContains(t, w.bare("show", trainRecord+":content"), `"losses"`)
-			w.later(time.Hour)
-			w.sweep()
-			w.tested = map[string]bool{}
-			w.arrives("merged merged", numbers...)
-			for _, n := range numbers {
-				assert.Len(t, w.losses(n), 1, "nobody hears of it twice")
-			}
-		})
-	}
+		}
+		assert.Contains(t, w.bare("show", trainRecord+":content"), `"priority":10`)
+		assert.NotContains(t, w.bare("show", trainRecord+":content"), `"losses"`)
+		w.later(time.Hour)
+		w.sweep()
+		w.arrives("merged merged", numbers...)
+		for _, n := range numbers {
+			assert.Len(t, w.losses(n), 1, "nobody hears of it twice")
+		}
+	})
 }
 
 // Whoever may push can set the record back to one that a run has signed before. The comments of the requests tell that there is a
 // newer one: a sweep knows them all, and a run about one of them leaves the record to the sweep.
 func TestAnOldRecordThatIsSetBackIsRecognized(t *testing.T) {
-	t.Parallel()
-	for _, first := range []string{"a sweep", "a run about a request"} {
-		t.Run(first, func(t *testing.T) {
-			w := readyTrain(t, nil, "one\n", "two\n")
-			w.key = "a signing key"
-			w.aboard([]int{2}, "")
-			old := strings.TrimSpace(w.bare("rev-parse", trainRecord))
-			w.aboard([]int{3}, "")
-			w.moveRef(trainRecord, old)
-			if first != "a sweep" {
-				rep := w.handle(model.Event{Name: "pull_request", Action: "synchronize", Repo: repo, Number: 3, IsPull: true})
-				assert.Equal(t, model.ResultRetry, rep.Result, w.logged.String())
-				assert.Equal(t, old, strings.TrimSpace(w.bare("rev-parse", trainRecord)))
-			}
-			w.sweep()
-			for _, n := range []int{2, 3} {
-				said := w.losses(n)
-				require.Len(t, said, 1, w.logged.String())
-				assert.Contains(t, said[0], "somebody has set it back to an older one")
-			}
-			w.wholeTrain()
-			assert.Equal(t, "merged merged", w.badges(2, 3), w.logged.String())
-		})
-	}
+	every(t, []string{"a sweep", "a run about a request"}, func(t *testing.T, first string) {
+		w := readyTrain(t, nil, "one\n", "two\n")
+		w.key = "a signing key"
+		w.aboard([]int{2}, "")
+		old := strings.TrimSpace(w.bare("rev-parse", trainRecord))
+		w.aboard([]int{3}, "")
+		w.moveRef(trainRecord, old)
+		if first != "a sweep" {
+			rep := w.handle(model.Event{Name: "pull_request", Action: "synchronize", Repo: repo, Number: 3, IsPull: true})
+			assert.Equal(t, model.ResultRetry, rep.Result, w.logged.String())
+			assert.Equal(t, old, strings.TrimSpace(w.bare("rev-parse", trainRecord)))
+		}
+		w.sweep()
+		for _, n := range []int{2, 3} {
+			said := w.losses(n)
+			require.Len(t, said, 1, w.logged.String())
+			assert.Contains(t, said[0], "somebody has set it back to an older one")
+		}
+		w.arrives("merged merged", 2, 3)
+	})
 }
 
 // A run that dies while it tells who was in a lost record leaves the rest to the next one, and nobody hears of it twice.

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,34 +8,17 @@ import (
 
 // A run tests a car here and lands it then. What was said of its own pull request meanwhile counts as what is said of others does.
 func TestALandingOfTheTrainLooksOnceMoreAfterItsTests(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		who  string
-		call func(w *world) (method, path, body string)
-	}{
-		"approval dismissed": {"octo", func(w *world) (string, string, string) {
-			review := w.list("octo", w.pull("/reviews"))[0].id()
-			return "PUT", w.pull(fmt.Sprintf("/reviews/%d/dismissals", review)), `{"message":"on second thought"}`
-		}},
-		"frozen": {"octo", func(w *world) (string, string, string) {
-			return "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels":["mergexo:freeze"]}`
-		}},
-		"taken back": {"carol", func(w *world) (string, string, string) {
-			return "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body":"/mergexo merge cancel"}`
-		}},
-		"paused": {"carol", func(w *world) (string, string, string) {
-			return "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body":"/mergexo pause"}`
-		}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := whileTested(t, c.who, c.call, `verify = "both"`)
-			w.newApp()
-			w.token = "sandbox-mergexo-app[bot]"
-			w.number = 1
-			before := w.at("main")
-			rep := w.command("carol", "/mergexo merge")
-			assert.Equal(t, "open", w.badge(), rep.Reason)
-			assert.Equal(t, before, w.at("main"), "%s", w.request())
-		})
-	}
+	each(t, map[string]deed{
+		"approval dismissed": {"octo", "PUT", "/pulls/1/reviews/REVIEW/dismissals", `{"message":"on second thought"}`},
+		"frozen":             {"octo", "POST", "/issues/1/labels", `{"labels":["mergexo:freeze"]}`},
+		"taken back":         {"carol", "POST", "/issues/1/comments", `{"body":"/mergexo merge cancel"}`},
+		"paused":             {"carol", "POST", "/issues/1/comments", `{"body":"/mergexo pause"}`},
+	}, func(t *testing.T, _ string, d deed) {
+		w := whileTested(t, d, `verify = "both"`).landsNothing()
+		w.newApp()
+		w.token = "sandbox-mergexo-app[bot]"
+		w.number = 1
+		rep := w.command("carol", "/mergexo merge")
+		assert.Equal(t, "open", w.badge(), rep.Reason)
+	})
 }

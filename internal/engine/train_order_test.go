@@ -35,8 +35,7 @@ func TestADependencyOrdersAndGroups(t *testing.T) {
 	w := newTrain(t, "speculate = 1")
 	numbers := w.ready("car", "one\n", "two\n", "three\n")
 	for i, body := range []string{fmt.Sprintf("It greets.\n\nDepends-on: #%d", numbers[1]), "", fmt.Sprintf("Depends-on: octo/widgets#%d", numbers[0])} {
-		w.number = numbers[i]
-		w.api("octo", "PATCH", w.pull(""), object{"body": body})
+		w.on(numbers[i]).api("octo", "PATCH", w.pull(""), object{"body": body})
 	}
 	w.aboard(numbers[2:], "")
 	w.aboard(numbers[:1], "")

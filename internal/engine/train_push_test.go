@@ -58,48 +58,32 @@ func TestAPushContinuesTheTrainAtOnce(t *testing.T) {
 			assert.Contains(t, w.bare("log", "--format=%H", tip), w.at("main"), "%s: on the base as it is now", c.name)
 		}
 	}
-	w.tested = map[string]bool{}
 	w.arrives("merged merged", numbers...)
-	assert.Empty(t, w.trains())
 }
 
 // What a push costs that changes nothing: the look at the train, and one call where there is none.
 func TestBudgetsOfPushes(t *testing.T) {
 	w := newTrain(t)
-	cost := func(ev model.Event) int {
-		w.gate.revive()
-		w.gives(model.ResultNothing, w.handle(ev))
+	costs := func(what string, limit int, ev model.Event) {
+		w.gives(model.ResultNothing, w.budgeted(what, limit, ev))
 		assert.Zero(t, w.gate.writes)
-		api, _ := w.gate.counted()
-		return api
 	}
 	push := w.delivery("push")
 	require.Equal(t, "main", push.Branch)
-	none := cost(push)
-	t.Logf("budget: GitHub calls, a push to a branch without a train %d of 1", none)
-	assert.LessOrEqual(t, none, 1, "%v", w.gate.seen)
+	costs("a push to a branch without a train", 1, push)
 	tag := push
 	tag.Branch = ""
-	assert.Zero(t, cost(tag), "a tag is no branch")
+	costs("a push of a tag", 0, tag)
 
 	w.aboard(w.ready("car", "one\n"), "")
-	var own []model.Event
-	for _, ev := range w.deliveries("push") {
-		if strings.HasPrefix(ev.Branch, "mergexo/train/") {
-			own = append(own, ev)
-		}
-	}
+	own := slices.DeleteFunc(w.deliveries("push"), func(ev model.Event) bool { return !strings.HasPrefix(ev.Branch, "mergexo/train/") })
 	require.Len(t, own, 1)
-	api := cost(own[0])
-	t.Logf("budget: GitHub calls, a push of the train's own %d of 3", api)
-	assert.LessOrEqual(t, api, 3, "%v", w.gate.seen)
+	costs("a push of the train's own", 3, own[0])
 	push.Branch = "agent/car0"
-	assert.LessOrEqual(t, cost(push), 1, "a branch beside the train: %v", w.gate.seen)
+	costs("a push to a branch beside a train", 1, push)
 	push.Branch = "main"
-	assert.LessOrEqual(t, cost(push), 3, "the base as the train knows it: %v", w.gate.seen)
+	costs("a push to the base that the train knows", 3, push)
 
-	w.tested = map[string]bool{}
 	w.wholeTrain()
-	push = w.delivery("push")
-	assert.LessOrEqual(t, cost(push), 3, "a train that has nothing to do: %v", w.gate.seen)
+	costs("a push to the base of a train that has nothing to do", 3, w.delivery("push"))
 }

@@ -11,17 +11,22 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Nobody waits for what CI says of a car that was thrown away. A run of the pull request's own head on the same commit goes on.
-func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
-	w := newTrain(t)
-	w.number = w.second("agent/own", "own.txt") // its head needs no rebase, so that it is the tip of its car
-	w.write("octo", "agent/own", "own.txt", "own\n")
+// ownTip is a train whose one car has the head of a pull request, which needs no rebase, for its tip.
+func ownTip(t *testing.T) (w *world, branch, tip string) {
+	t.Helper()
+	w = newTrain(t, "ci_retries = 0")
+	w.second("agent/own", "own.txt")
 	w.approve("alice")
 	w.passed("ci")
 	w.command("carol", "/mergexo merge")
-	const branch = "mergexo/train/main/1"
-	tip := w.trains()[branch]
+	branch, tip = w.only()
 	require.Equal(t, w.at("agent/own"), tip, w.logged.String())
+	return w, branch, tip
+}
+
+// Nobody waits for what CI says of a car that was thrown away. A run of the pull request's own head on the same commit goes on.
+func TestTheRunsOfACarThatIsThrownAwayAreCancelled(t *testing.T) {
+	w, branch, tip := ownTip(t)
 	run := func(id int, branch, event, status string) {
 		w.put(fmt.Sprintf("/_sandbox/runs/%d", id), object{"name": "ci", "path": ".github/workflows/ci.yml", "event": event, "status": status, "head_sha": tip, "head_branch": branch})
 	}
@@ -67,19 +72,13 @@ func TestTheBoardShowsTheTrain(t *testing.T) {
 
 // What MergeXO has cancelled says nothing about a commit, which may board again: the head needs no rebase, and is the tip of both cars.
 func TestARunThatWasCancelledWithItsCarBlamesNobody(t *testing.T) {
-	w := newTrain(t, "ci_retries = 0")
-	w.number = w.second("agent/own", "own.txt")
-	w.approve("alice")
-	w.passed("ci")
-	w.command("carol", "/mergexo merge")
-	tip := w.trains()["mergexo/train/main/1"]
-	require.Equal(t, w.at("agent/own"), tip, w.logged.String())
-	w.put("/_sandbox/runs/6001", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": "mergexo/train/main/1", "jobs": []object{{"name": "ci"}}})
+	w, branch, tip := ownTip(t)
+	w.put("/_sandbox/runs/6001", object{"name": "ci", "path": ".github/workflows/ci.yml", "event": "push", "status": "in_progress", "head_sha": tip, "head_branch": branch, "jobs": []object{{"name": "ci"}}})
 	w.labels("carol", "mergexo:freeze")
 	w.handle(w.delivery("pull_request"))
 	require.Empty(t, w.trains())
 	require.Equal(t, "cancelled", w.api("octo", "GET", w.path("/actions/runs/6001"), nil)["conclusion"])
-	w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/mergexo:freeze", w.number)), nil)
+	w.takesOff("carol", "mergexo:freeze")
 	w.handle(w.delivery("pull_request"))
 	require.Equal(t, map[string]string{"mergexo/train/main/2": tip}, w.trains(), w.logged.String())
 	w.sweep()

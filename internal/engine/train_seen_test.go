@@ -57,13 +57,11 @@ func TestATrainAsPeopleSeeIt(t *testing.T) {
 		w.number = n
 		fmt.Fprintf(&said, "== comment on #%d\n%s\n\n== why\n%s\n", n, shown(w.request()), w.why(n))
 	}
-	w.number = numbers[1]
-	w.command("carol", "/mergexo why")
+	w.on(numbers[1]).command("carol", "/mergexo why")
 	answer, _, _ := strings.Cut(shown(w.lastSaid()), "<details>")
 	fmt.Fprintf(&said, "== /mergexo why on #%d\n%s\n", w.number, answer)
 	golden.Text(t, "train/comments.md", said.String())
 
-	w.tested = map[string]bool{one: true}
 	rep := w.handle(w.tests("mergexo/train/main/2", one))
 	require.Len(t, rep.Trains, 1)
 	var summary strings.Builder

@@ -13,36 +13,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
+	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/report"
 )
 
 func TestACarOfOneLandsOnceItsChecksPass(t *testing.T) {
 	w := newTrain(t)
-	w.write("octo", "main", "other.txt", "meanwhile\n")
+	w.moveOn()
 	before := w.at("main")
 	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, before, w.at("main"))
-	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
-	trains := w.trains()
-	require.Len(t, trains, 1, w.logged.String())
-	tip := trains["mergexo/train/main/1"]
-	assert.Contains(t, w.request(), "Car 1 is being tested")
+	w.requested("in_approval IN_TRAIN", "Car 1 is being tested")
+	branch, tip := w.only()
+	assert.Equal(t, "mergexo/train/main/1", branch)
 
 	assert.Equal(t, 1, w.ciRuns())
 	assert.Equal(t, tip, w.at("main"), "what landed is the very commit that was tested: %s", w.logged.String())
-	assert.Equal(t, "merged", w.badge())
-	assert.Equal(t, []string{"done"}, w.merges())
-	assert.Empty(t, w.trains())
+	w.requested("done")
+	w.arrives("merged", 1)
 }
 
-// ready opens pull requests with one file each that are approved and have passed, on a base that went on since, and gives their
-// numbers.
+// ready opens pull requests with one file each, in two commits. They are approved and have passed, and the base went on since. It gives
+// their numbers.
 func (w *world) ready(name string, texts ...string) []int {
 	w.t.Helper()
 	var numbers []int
 	for i, text := range texts {
 		branch, file := fmt.Sprintf("agent/%s%d", name, i), fmt.Sprintf("%s%d.txt", name, i)
-		w.number = w.second(branch, file)
+		w.second(branch, file)
 		w.write("octo", branch, file, text)
 		w.approve("alice")
 		w.passed("ci")
@@ -56,8 +54,7 @@ func (w *world) ready(name string, texts ...string) []int {
 func (w *world) aboard(numbers []int, words string) {
 	w.t.Helper()
 	for _, number := range numbers {
-		w.number = number
-		w.command("carol", strings.TrimSpace("/mergexo merge "+words))
+		w.on(number).command("carol", strings.TrimSpace("/mergexo merge "+words))
 	}
 }
 
@@ -72,11 +69,12 @@ func (w *world) badges(numbers ...int) string {
 	return strings.Join(all, " ")
 }
 
-// arrives lets CI and the train go on until nothing moves, with these badges in the end.
+// arrives lets CI and the train go on until nothing moves and no car is left, with these badges in the end.
 func (w *world) arrives(badges string, numbers ...int) {
 	w.t.Helper()
 	w.wholeTrain()
 	assert.Equal(w.t, badges, w.badges(numbers...), w.logged.String())
+	assert.Empty(w.t, w.trains())
 }
 
 func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
@@ -103,8 +101,7 @@ func TestCarsStandOnOneAnotherAndLandInTheirOrder(t *testing.T) {
 	assert.Empty(t, shown[0].Queue)
 	require.Len(t, shown[0].Landed, 4)
 	assert.Equal(t, numbers[3], shown[0].Landed[0].Number, "the newest first")
-	assert.Equal(t, "merged merged merged merged", w.badges(numbers...), w.logged.String())
-	assert.Empty(t, w.trains())
+	w.arrives("merged merged merged merged", numbers...)
 	assert.Equal(t, "four\n", w.fileOf("main", "car3.txt"))
 }
 
@@ -115,10 +112,8 @@ func TestARedCulpritIsFoundAndTheOthersLand(t *testing.T) {
 	w.aboard(numbers, "") // which wait, and board the next car together
 	assert.LessOrEqual(t, w.wholeTrain(), 6, "the first car, that of four, and four to find the culprit and test the rest")
 	assert.Equal(t, "merged", w.badges(first...))
-	assert.Equal(t, "merged open merged merged", w.badges(numbers...), w.logged.String())
-	w.number = numbers[1]
-	w.requested("merge_failed CHECKS_FAILED", "- [`ci`](")
-	assert.Empty(t, w.trains())
+	w.arrives("merged open merged merged", numbers...)
+	w.on(numbers[1]).requested("merge_failed CHECKS_FAILED", "- [`ci`](")
 }
 
 func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
@@ -142,7 +137,7 @@ func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
 			w.handle(w.delivery("pull_request"))
 		}},
 		{"FROZEN", func() {
-			w.send("carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), object{"labels": []string{"mergexo:freeze"}})
+			w.labels("carol", "mergexo:freeze")
 			w.handle(w.delivery("pull_request"))
 		}},
 	}
@@ -151,16 +146,13 @@ func TestTheTrainGoesOnWhereSomethingMoves(t *testing.T) {
 		ends[i-1].move()
 	}
 	w.sweep()
-	w.tested = map[string]bool{}
 	w.wholeTrain()
 	w.sweep()
-	w.wholeTrain()
-	assert.Equal(t, "merged open open open closed open merged", w.badges(numbers...), "%s", w.logged.String())
+	w.arrives("merged open open open closed open merged", numbers...)
 	for i, c := range ends {
 		w.number = numbers[i+1]
 		assert.Contains(t, strings.Join(w.merges(), " "), c.says)
 	}
-	assert.Empty(t, w.trains())
 }
 
 // retargets gives a pull request a base that has no settings, such as that of a site.
@@ -211,11 +203,9 @@ func TestTheTrainStopsWhereItsOwnSettingsAreGone(t *testing.T) {
 func TestTheTrainLandsWhereChecksProtectTheBase(t *testing.T) {
 	w := trainOf(newMerge(t), "true\n")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
-	numbers := []int{1}
-	w.aboard(numbers, "")
-	require.Len(t, w.trains(), 1, w.logged.String())
+	w.aboard([]int{1}, "")
+	_, tip := w.only()
 	before := w.at("main")
-	tip := w.trains()["mergexo/train/main/1"]
 	w.later(time.Hour)
 	w.sweep()
 	assert.Equal(t, before, w.at("main"), "nothing lands untested")
@@ -228,8 +218,7 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 	t.Parallel()
 	for text, says := range map[string]string{"fine\n": "**The try passed.**", "broken\n": "**The try failed.**"} {
 		w := newTrain(t, "ci_retries = 0")
-		w.number = w.second("agent/try", "try.txt") // which nobody has approved
-		w.write("octo", "agent/try", "try.txt", text)
+		w.second("agent/try", "try.txt", text) // which nobody has approved
 		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
 		before := w.at("main")
 		w.command("carol", "/mergexo try")
@@ -245,47 +234,44 @@ func TestATryIsTestedAndNeverLands(t *testing.T) {
 
 // A try changes no request to merge, and a request takes the place of a try once it is in the train.
 func TestATryBesideARequest(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		approved bool
 		commands []string
 		says     []string // the comments on it, once its checks have passed and it is approved
-	}{
+	}
+	each(t, map[string]row{
 		"a try of what is aboard":     {true, []string{"/mergexo merge", "/mergexo try"}, []string{"**Merged**", "is in the merge train, which tests the same commit"}},
 		"a merge of what is tried":    {true, []string{"/mergexo try", "/mergexo merge"}, []string{"**Replaced**", "**Merged**"}},
 		"a try of what waits":         {false, []string{"/mergexo merge", "/mergexo try"}, []string{"**Merged**", "**The try passed.**"}},
 		"a merge that waits":          {false, []string{"/mergexo try", "/mergexo merge"}, []string{"**The try passed.**", "**Merged**"}},
 		"a second try beside a merge": {false, []string{"/mergexo merge", "/mergexo try", "/mergexo try"}, []string{"**Merged**", "**Replaced**", "**The try passed.**"}},
 		"a cancel of both":            {false, []string{"/mergexo merge", "/mergexo try", "/mergexo merge cancel"}, []string{"**Cancelled**", "**Cancelled**", "**Cancelled**"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			w := newTrain(t)
-			w.number = w.second("agent/try", "try.txt")
-			w.write("octo", "agent/try", "try.txt", "fine\n")
-			w.passed("ci")
-			if c.approved {
-				w.approve("alice")
-			}
-			for _, command := range c.commands {
-				w.command("carol", command)
-			}
-			w.wholeTrain()
-			if !c.approved {
-				w.approve("alice")
-				w.sweep()
-				w.tested = nil // CI runs again on what is on another branch
-				w.wholeTrain()
-			}
-			for _, says := range c.says {
-				assert.True(t, slices.ContainsFunc(w.comments(), func(o object) bool { return strings.Contains(o["body"].(string), says) }), says)
-			}
-			assert.Empty(t, w.losses(w.number))
-			assert.Empty(t, w.trains())
-			w.later(time.Hour)
+	}, func(t *testing.T, _ string, c row) {
+		w := newTrain(t)
+		w.second("agent/try", "try.txt", "fine\n")
+		w.passed("ci")
+		if c.approved {
+			w.approve("alice")
+		}
+		for _, command := range c.commands {
+			w.command("carol", command)
+		}
+		w.wholeTrain()
+		if !c.approved {
+			w.approve("alice")
 			w.sweep()
-			assert.Empty(t, w.due())
-		})
-	}
+			w.tested = nil // CI runs again on what is on another branch
+			w.wholeTrain()
+		}
+		for _, says := range c.says {
+			assert.True(t, slices.ContainsFunc(w.comments(), func(o object) bool { return strings.Contains(o["body"].(string), says) }), says)
+		}
+		assert.Empty(t, w.losses(w.number))
+		assert.Empty(t, w.trains())
+		w.later(time.Hour)
+		w.sweep()
+		assert.Empty(t, w.due())
+	})
 }
 
 func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
@@ -301,40 +287,30 @@ func TestThePlaceInTheTrainIsAskedFor(t *testing.T) {
 	assert.Equal(t, order, w.landed(numbers, "car"), "at once, then by priority, then who asked first")
 }
 
+// budgeted counts the calls of GitHub's API that an event takes, and prints the budget for scripts/bench.
+func (w *world) budgeted(what string, limit int, ev model.Event) model.Report {
+	w.t.Helper()
+	w.gate.revive()
+	rep := w.handle(ev)
+	api, _ := w.gate.counted()
+	w.t.Logf("budget: GitHub calls, %s %d of %d", what, api, limit)
+	assert.LessOrEqual(w.t, api, limit, "%v", w.gate.seen)
+	return rep
+}
+
 // What a train costs: an event that changes nothing, and a car that lands.
 func TestBudgetsOfTheTrain(t *testing.T) {
 	w, numbers := boarded(t, []string{"speculate = 1"}, "zero\n")
-	tip := w.trains()["mergexo/train/main/1"]
-	w.gate.revive()
+	_, tip := w.only()
 	w.put("/_sandbox/runs/4000", object{"name": "lint", "path": ".github/workflows/lint.yml", "event": "push", "status": "completed", "conclusion": "success", "head_sha": tip, "head_branch": "mergexo/train/main/1"})
-	w.handle(w.delivery("workflow_run"))
-	api, _ := w.gate.counted()
-	t.Logf("budget: GitHub calls, an event of the train that changes nothing %d of 3", api)
-	assert.LessOrEqual(t, api, 3, "%v", w.gate.seen)
-
-	w.tested = map[string]bool{tip: true}
-	event := w.tests("mergexo/train/main/1", tip)
-	w.gate.revive()
-	w.handle(event)
-	api, _ = w.gate.counted()
-	t.Logf("budget: GitHub calls, a car of one that lands %d of 15", api)
-	t.Logf("%s", strings.Join(w.gate.seen, "\n"))
-	assert.LessOrEqual(t, api, 15, "%v", w.gate.seen)
+	w.budgeted("an event of the train that changes nothing", 3, w.delivery("workflow_run"))
+	w.budgeted("a car of one that lands", 15, w.next())
 	assert.Equal(t, "merged", w.badges(numbers[0]))
 
 	w, numbers = boarded(t, []string{"speculate = 1"}, "zero\n", "one\n", "two\n", "three\n")
-	w.tested = map[string]bool{}
 	w.ciRuns()
-	trains := w.trains()
-	require.Len(t, trains, 1)
-	for branch, sha := range trains {
-		event = w.tests(branch, sha)
-	}
-	w.gate.revive()
-	w.handle(event)
-	api, _ = w.gate.counted()
-	t.Logf("budget: GitHub calls, a car of three that lands %d of 27", api)
-	assert.LessOrEqual(t, api, 27, "%v", w.gate.seen)
+	require.Len(t, w.trains(), 1)
+	w.budgeted("a car of three that lands", 27, w.next())
 	assert.Equal(t, "merged merged merged merged", w.badges(numbers...))
 }
 
@@ -343,34 +319,23 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 	t.Parallel()
 	t.Run("label", func(t *testing.T) {
 		w := newMerge(t, `auto = "label"`)
-		put := func(login string) {
-			w.later(time.Minute)
-			w.send(login, "POST", w.path("/issues/1/labels"), object{"labels": []string{"merge"}})
-		}
-		put("alice")
+		w.labels("alice", "merge")
 		w.handle(w.delivery("pull_request"))
 		assert.Empty(t, w.merges(), "alice is no operator")
-		w.send("alice", "DELETE", w.path("/issues/1/labels/merge"), nil)
-		put("carol")
+		w.withdraw("alice")
+		w.labels("carol", "merge")
 		w.sweep()
-		assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
+		w.requested("done", "requested by the label `merge`, which carol added")
 		assert.Equal(t, "merged", w.badge())
-		assert.Contains(t, w.request(), "requested by the label `merge`, which carol added")
 	})
 	t.Run("a label that was put on again, which nothing told of", func(t *testing.T) {
 		w := newMerge(t, `auto = "label"`, `tests = ["false"]`)
-		again := func() {
-			w.later(time.Minute)
-			w.send("carol", "DELETE", w.path("/issues/1/labels/merge"), nil)
-			w.send("carol", "POST", w.path("/issues/1/labels"), object{"labels": []string{"merge"}})
-		}
-		again()
+		w.labels("carol", "merge")
 		w.sweep()
 		require.Len(t, w.merges(), 1, w.logged.String())
 		require.Equal(t, "open", w.badge())
-		const settings = ".github/mergexo.toml"
-		w.write("octo", "main", settings, strings.Replace(w.fileOf("main", settings), `tests = ["false"]`, `tests = "none"`, 1))
-		again()
+		w.resets(`tests = ["false"]`, `tests = "none"`).withdraw("carol")
+		w.labels("carol", "merge")
 		w.sweep()
 		assert.Len(t, w.merges(), 2, w.logged.String())
 		assert.Equal(t, "merged", w.badge())
@@ -382,8 +347,7 @@ func TestALabelOrAnApprovalAsksForTheMerge(t *testing.T) {
 		w.passed("ci")
 		w.sweep()
 		assert.Empty(t, w.merges(), "nobody has approved it")
-		w.approve("alice")
-		w.handle(w.delivery("pull_request_review"))
+		w.endorsed("alice")
 		assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges(), w.logged.String())
 		w.wholeTrain()
 		assert.Equal(t, "merged", w.badge())
@@ -401,9 +365,7 @@ func TestACarMayBeTestedHereAsWell(t *testing.T) {
 			require.Len(t, w.trains(), 1, w.logged.String())
 			assert.Equal(t, "open", w.badge(), "CI has not tested it")
 		}
-		w.wholeTrain()
-		assert.Equal(t, ends, w.badge(), w.logged.String())
-		assert.Empty(t, w.trains())
+		w.arrives(ends, 1)
 		if ends == "open" {
 			assert.Contains(t, w.request(), "- `mergexo/tests` failed")
 		}

@@ -40,7 +40,6 @@ func (w *world) moveRef(ref, sha string) {
 // pass on it, and it still does not land, not even with the tree that was approved.
 func TestAForgedRecordLandsNothing(t *testing.T) {
 	w, numbers := boarded(t, nil, "one\n")
-	w.tested = map[string]bool{}
 	heard := 0
 	for name, forge := range map[string]func(w *world, tip, evil string) string{ // evil is a tree
 		"another tree":    func(w *world, _, evil string) string { return w.commitOf(evil, "main") },
@@ -55,11 +54,8 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 			return w.commitOf(tip+"^{tree}", w.commitOf(evil, "main"))
 		},
 	} {
-		branch, tip := w.only()
-		blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
-		evil := forge(w, tip, w.bareTold(w.bare("ls-tree", tip)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree"))
-		w.moveRef("refs/heads/"+branch, evil)
-		w.rewriteRecord(tip, evil)
+		_, tip := w.only()
+		evil := w.forges(forge(w, tip, w.evilTree(tip)))
 		assert.Equal(t, 1, w.ciRuns(), "%s: it passes the checks", name)
 		heard++
 		assert.Equal(t, heard, strings.Count(w.logged.String(), "train_record_forged"), name)
@@ -72,6 +68,22 @@ func TestAForgedRecordLandsNothing(t *testing.T) {
 	assert.Equal(t, "merged", w.badges(numbers...))
 	assert.Equal(t, "car0.txt", w.bare("diff", "--name-only", "main~3", "main", "--", "car0.txt", "evil.txt"), "%s", w.logged.String())
 	assert.Len(t, w.losses(numbers[0]), heard, "nobody hears of one twice")
+}
+
+// evilTree is the tree of a commit with a file more.
+func (w *world) evilTree(commit string) string {
+	w.t.Helper()
+	blob := w.bareTold("evil\n", "hash-object", "-w", "--stdin")
+	return w.bareTold(w.bare("ls-tree", commit)+"\n100644 blob "+blob+"\tevil.txt\n", "mktree")
+}
+
+// forges has somebody who may push move the one branch of the train to a commit, and the record name that.
+func (w *world) forges(evil string) string {
+	w.t.Helper()
+	branch, tip := w.only()
+	w.moveRef("refs/heads/"+branch, evil)
+	w.rewriteRecord(tip, evil)
+	return evil
 }
 
 // commitOf is a commit with a tree that somebody makes.
@@ -111,12 +123,8 @@ func TestABatchThatConflictsOnlyTogether(t *testing.T) {
 	w.aboard(numbers, "")
 	w.arrives("merged open merged", numbers...)
 	assert.Equal(t, "as 0 has it\n", w.fileOf("main", "shared.txt"))
-	w.number = numbers[1]
-	w.requested("merge_failed REBASE_CONFLICT", "shared.txt")
-	assert.Contains(t, w.request(), "<<<<<<< base\nas 0 has it\n=======\nas 1 has it\n>>>>>>> branch", "as a merge without the train says it")
-	assert.Contains(t, w.request(), "Commits of `main` since the branch began that changed these files:\n\n- ")
-	assert.Contains(t, w.request(), fmt.Sprintf(", #%d", numbers[0]))
-	assert.Empty(t, w.trains())
+	w.on(numbers[1]).requested("merge_failed REBASE_CONFLICT", "<<<<<<< base\nas 0 has it\n=======\nas 1 has it\n>>>>>>> branch", // as a merge without the train says it
+		"Commits of `main` since the branch began that changed these files:\n\n- ", fmt.Sprintf(", #%d", numbers[0]))
 }
 
 // A required check gets another name while a car is tested: nothing lands by the old one, and the train waits with the new one's name
@@ -133,8 +141,7 @@ func TestARequiredCheckIsRenamedInMidFlight(t *testing.T) {
 	w.later(2 * time.Hour)
 	w.sweep()
 	assert.Equal(t, before, w.at("main"), "nothing lands by the old check")
-	assert.Contains(t, w.request(), "he train is paused, since required check build did not report within 2h on car 1.")
-	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	w.requested("in_approval IN_TRAIN", "he train is paused, since required check build did not report within 2h on car 1.")
 	w.protect(object{"checks": []string{"ci"}, "ruleset": 42})
 	w.later(time.Minute)
 	w.sweep()
@@ -159,8 +166,7 @@ func TestTheTestsOfTheSettingsMayBeAllThatIsRequired(t *testing.T) {
 	w := newMerge(t, `verify = "both"`, `tests = ["true"]`)
 	w.newApp()
 	w.token = "sandbox-mergexo-app[bot]"
-	w.number = 1
-	w.command("carol", "/mergexo merge")
+	w.on(1).command("carol", "/mergexo merge")
 	assert.Equal(t, "merged", w.badge(), w.request())
 	assert.Empty(t, w.trains())
 }
@@ -177,8 +183,7 @@ func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
 	allow("octo")
 	w.command("carol", "/mergexo merge")
 	assert.Empty(t, w.trains())
-	assert.Contains(t, w.request(), "You're not authorized to push to this branch")
-	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	w.requested("in_approval IN_TRAIN", "You're not authorized to push to this branch")
 	allow("octo", "mergexo-app[bot]")
 	w.later(time.Hour)
 	w.sweep()
@@ -191,8 +196,7 @@ func TestAnAppThatMayNotPushTheTrain(t *testing.T) {
 func TestAMemberIsMergedByHand(t *testing.T) {
 	w, numbers := boardedBehind(t, "one\n", "two\n")
 	assert.Equal(t, 1, w.ciRuns())
-	w.number = numbers[0]
-	w.api("octo", "PUT", w.pull("/merge"), object{})
+	w.on(numbers[0]).api("octo", "PUT", w.pull("/merge"), object{})
 	w.handle(w.delivery("pull_request"))
 	w.sweep()
 	w.arrives("merged merged", numbers...)
@@ -200,5 +204,4 @@ func TestAMemberIsMergedByHand(t *testing.T) {
 	assert.Contains(t, w.request(), "This request did not merge it.")
 	assert.NotContains(t, w.request(), "by rebase")
 	assert.NotContains(t, w.request(), "tests")
-	assert.Empty(t, w.trains())
 }

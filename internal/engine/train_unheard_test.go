@@ -4,17 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mergexo/mergexo/internal/github/workflow"
-
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-	"go.yaml.in/yaml/v3"
 )
 
 // Who asks for the train where nothing would test it hears so at once, and not after two hours.
 func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
-	t.Parallel()
-	for says, set := range map[string]func(w *world){
+	each(t, map[string]func(w *world){
 		"add \"mergexo/train/**\" to on.push.branches": func(w *world) {
 			w.write("octo", "main", ".github/workflows/ci.yml", "on:\n  push:\n    branches: [main]\njobs: {}\n")
 		},
@@ -46,30 +41,28 @@ func TestATrainThatNothingWouldTestSaysSoAtOnce(t *testing.T) {
 		"no check is required": func(w *world) {
 			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), `required_checks = ["ci"]`, "", 1))
 		},
-	} {
-		t.Run(says, func(t *testing.T) {
-			w := newTrain(t)
-			set(w)
-			w.number = 1
-			ask := "/mergexo merge"
-			if strings.Contains(says, "renamed") { // a merge waits until the head has it
-				ask = "/mergexo try"
+	}, func(t *testing.T, says string, set func(w *world)) {
+		w := newTrain(t)
+		set(w)
+		w.number = 1
+		ask := "/mergexo merge"
+		if strings.Contains(says, "renamed") { // a merge waits until the head has it
+			ask = "/mergexo try"
+		}
+		w.command("carol", ask)
+		assert.Contains(t, strings.ReplaceAll(w.request(), "\\", ""), says)
+		assert.Empty(t, w.trains())
+		told := map[string]string{"why": w.why(1)}
+		w.token = "sandbox-octo" // a person at a terminal, whose token can do other things than MergeXO's
+		told["train"] = w.seen()
+		for where, text := range told {
+			if where == "train" && strings.HasPrefix(says, "waiting") { // it has not boarded
+				continue
 			}
-			w.command("carol", ask)
-			assert.Contains(t, strings.ReplaceAll(w.request(), "\\", ""), says)
-			assert.Empty(t, w.trains())
-			told := map[string]string{"why": w.why(1)}
-			w.token = "sandbox-octo" // a person at a terminal, whose token can do other things than MergeXO's
-			told["train"] = w.seen()
-			for where, text := range told {
-				if where == "train" && strings.HasPrefix(says, "waiting") { // it has not boarded
-					continue
-				}
-				assert.Contains(t, strings.ReplaceAll(text, "\\", ""), says, where)
-				assert.NotRegexp(t, "probably|being (built|tested)", text, where)
-			}
-		})
-	}
+			assert.Contains(t, strings.ReplaceAll(text, "\\", ""), says, where)
+			assert.NotRegexp(t, "probably|being (built|tested)", text, where)
+		}
+	})
 }
 
 // A pull request that takes the branches of the train out of CI fails for it, and stops nobody else.
@@ -84,54 +77,26 @@ func TestAChangeThatDeafensTheTrain(t *testing.T) {
 	w.aboard(numbers, "")
 	assert.Equal(t, 2, w.wholeTrain(), "the first, and the two others together: %s", w.logged.String())
 	assert.Equal(t, "merged open merged", w.badges(numbers...))
-	w.number = numbers[1]
-	w.requested("merge_failed CHECKS_FAILED", "with this change no workflow runs on the branches of the train")
+	w.on(numbers[1]).requested("merge_failed CHECKS_FAILED", "with this change no workflow runs on the branches of the train")
 	assert.Empty(t, w.trains())
 }
 
 // GitHub starts no workflow for a commit that says so, and the train says that in place of waiting for one. What a commit in the
 // middle said counts for nothing: it is not pushed as the head of a branch, and a squash does not repeat it.
 func TestAChangeForWhichGitHubStartsNoWorkflow(t *testing.T) {
-	t.Parallel()
-	for strategy, badge := range map[string]string{"rebase": "open", "squash": "merged"} {
-		t.Run(strategy, func(t *testing.T) {
-			w := newTrain(t)
-			w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \""+strategy+"\"\n", 1))
-			numbers := w.ready("car", "one\n")
-			w.head, w.number = "agent/car0", numbers[0]
-			w.api("octo", "PUT", w.path("/contents/more.txt"), object{"message": "wip [skip ci]", "branch": w.head, "content": "bW9yZQo="})
-			w.approve("alice")
-			w.passed("ci")
-			w.aboard(numbers, "")
-			w.wholeTrain()
-			assert.Equal(t, badge, w.badges(numbers...), w.logged.String())
-			if badge == "open" {
-				w.requested("merge_failed CHECKS_FAILED", `says "[skip ci]", for which GitHub starts no workflow`)
-			}
-		})
-	}
-}
-
-// The CI of these stories and MergeXO read the triggers of a workflow alike, and each from the file.
-func TestTheStoriesCIRunsWhatMergeXOExpects(t *testing.T) {
-	t.Parallel()
-	for on, runs := range map[string]bool{
-		"push":                 true,
-		"[pull_request, push]": true,
-		"{push: }":             true,
-		"{push: {branches: ['mergexo/train/**']}}":                     true,
-		"{push: {branches: [main, '**', '!mergexo/train/release/*']}}": true,
-		"{push: {branches-ignore: [main]}}":                            true,
-		"{push: {branches: ['mergexo/train/*']}}":                      false,
-		"{push: {branches: [main]}}":                                   false,
-		"{push: {branches: ['**', '!mergexo/**']}}":                    false,
-		"{push: {branches-ignore: ['mergexo/**']}}":                    false,
-		"pull_request": false,
-	} {
-		text := "on: " + on + "\njobs: {test: {name: ci}}\n"
-		var f ciFile
-		require.NoError(t, yaml.Unmarshal([]byte(text), &f), on)
-		assert.Equal(t, runs, f.runsOn(t, "mergexo/train/main/1"), on)
-		assert.Equal(t, runs, workflow.HearsPush([]workflow.File{{Path: ".github/workflows/ci.yml", Text: text}}, "mergexo/train/main/1"), on)
-	}
+	each(t, map[string]string{"rebase": "open", "squash": "merged"}, func(t *testing.T, strategy string, badge string) {
+		w := newTrain(t)
+		w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), "[merge]\n", "[merge]\nstrategy = \""+strategy+"\"\n", 1))
+		numbers := w.ready("car", "one\n")
+		w.head, w.number = "agent/car0", numbers[0]
+		w.api("octo", "PUT", w.path("/contents/more.txt"), object{"message": "wip [skip ci]", "branch": w.head, "content": "bW9yZQo="})
+		w.approve("alice")
+		w.passed("ci")
+		w.aboard(numbers, "")
+		w.wholeTrain()
+		assert.Equal(t, badge, w.badges(numbers...), w.logged.String())
+		if badge == "open" {
+			w.requested("merge_failed CHECKS_FAILED", `says "[skip ci]", for which GitHub starts no workflow`)
+		}
+	})
 }
