@@ -42,20 +42,17 @@ func TestACheckoutLeftInAStateThatCanBeTaken(t *testing.T) {
 }
 
 func TestWhatIsUnderWayWithoutACommitMessageIsDropped(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"merged", "picked", "merging", "picking"} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t)
-			w.clone()
-			w.agent = "talk+" + how + "+silent"
-			w.done(w.handle(w.remark("alice", "Answer me.")))
-			w.settled(1, 1, 0)
-			assert.Contains(t, w.marked("turn", "done")[0]["body"], "left changes in its checkout without a commit message")
-			w.agent = "answer"
-			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
-			w.settled(2, 2, 1)
-		})
-	}
+	every(t, []string{"merged", "picked", "merging", "picking"}, func(t *testing.T, how string) {
+		w := newWorld(t)
+		w.clone()
+		w.agent = "talk+" + how + "+silent"
+		w.done(w.handle(w.remark("alice", "Answer me.")))
+		w.settled(1, 1, 0)
+		assert.Contains(t, w.marked("turn", "done")[0]["body"], "left changes in its checkout without a commit message")
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "And again.")).Result)
+		w.settled(2, 2, 1)
+	})
 }
 
 // saved is the work that is kept where the checkout has no commit.

@@ -87,8 +87,7 @@ func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	w.agent = "talk+the config is garbage"
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
-	now := contents(t, filepath.Join(w.workdir, ".git/config"))
-	assert.Equal(t, string(was), string(now))
+	assert.Equal(t, string(was), string(contents(t, filepath.Join(w.workdir, ".git/config"))))
 }
 
 func TestAWorkspaceThatStaysDamagedIsGotOver(t *testing.T) {

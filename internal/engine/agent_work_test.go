@@ -70,24 +70,21 @@ func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
 }
 
 func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"job", "job+commits all"} {
-		t.Run(how, func(t *testing.T) {
-			w := newIssue(t)
-			w.differs("main")
-			w.agent = how
-			w.label("alice", "agent:bugfix")
-			w.done(w.handle(w.delivery("issues")))
-			pulls := w.list("octo", w.path("/pulls?state=open"))
-			head := pulls[len(pulls)-1].at("head", "sha").(string)
-			for _, p := range pulls {
-				if strings.HasPrefix(p.at("head", "ref").(string), "agent/bugfix/") {
-					head = p.at("head", "sha").(string)
-				}
+	every(t, []string{"job", "job+commits all"}, func(t *testing.T, how string) {
+		w := newIssue(t)
+		w.differs("main")
+		w.agent = how
+		w.label("alice", "agent:bugfix")
+		w.done(w.handle(w.delivery("issues")))
+		pulls := w.list("octo", w.path("/pulls?state=open"))
+		head := pulls[len(pulls)-1].at("head", "sha").(string)
+		for _, p := range pulls {
+			if strings.HasPrefix(p.at("head", "ref").(string), "agent/bugfix/") {
+				head = p.at("head", "sha").(string)
 			}
-			assert.Equal(t, []string{"greeting.txt"}, w.changed("main", head))
-		})
-	}
+		}
+		assert.Equal(t, []string{"greeting.txt"}, w.changed("main", head))
+	})
 }
 
 func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
@@ -104,36 +101,34 @@ func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
 
 // TestWhatIsInTheFilesIsPushedAndTheRestIsKept: what agents do to a checkout beside their work.
 func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
-	t.Parallel()
-	for how, row := range map[string]struct {
+	type row struct {
 		pushed []string
 		says   string
 		kept   []string
-	}{
+	}
+	each(t, map[string]row{
 		"answer+stashes":      {[]string{"greeting.txt"}, "the agent left changes in git stash; they were not pushed, but kept on branch ", []string{"later.txt"}},
 		"answer+skips":        {[]string{"greeting.txt"}, "", nil},
 		"answer+loses index":  {[]string{"greeting.txt"}, "", nil},
 		"answer+nests":        {[]string{"greeting.txt"}, `these paths cannot be committed, so they are neither pushed nor kept: "nested/" (it is a repository of its own)`, nil},
 		"answer+roots":        {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/root", which was not its branch; they were not pushed, but kept on branch `, []string{"root.txt"}},
 		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t).whoseAgent(how)
-			before := w.tip()
-			w.done(w.handle(w.remark("alice", "Answer me.")))
-			assert.Equal(t, row.pushed, w.changed(before, w.tip()))
-			said := w.marked("turn", "done")[0]["body"]
-			assert.Contains(t, said, row.says)
-			assert.NotContains(t, said, "hint:")
-			if row.kept == nil {
-				assert.Empty(t, w.checkpoints())
-				return
-			}
-			branch, _ := w.kept()
-			assert.Contains(t, said, row.says+branch)
-			assert.Subset(t, w.changed(before, branch), row.kept)
-		})
-	}
+	}, func(t *testing.T, how string, row row) {
+		w := newWorld(t).whoseAgent(how)
+		before := w.tip()
+		w.done(w.handle(w.remark("alice", "Answer me.")))
+		assert.Equal(t, row.pushed, w.changed(before, w.tip()))
+		said := w.marked("turn", "done")[0]["body"]
+		assert.Contains(t, said, row.says)
+		assert.NotContains(t, said, "hint:")
+		if row.kept == nil {
+			assert.Empty(t, w.checkpoints())
+			return
+		}
+		branch, _ := w.kept()
+		assert.Contains(t, said, row.says+branch)
+		assert.Subset(t, w.changed(before, branch), row.kept)
+	})
 }
 
 func TestASparseWorkspaceTakesNewFilesOutsideOfIt(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const appToken = "sandbox-mergexo-app[bot]"
@@ -136,13 +137,12 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 // What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
 func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.remark("alice", "Answer me."))
-	require.NoError(t, err)
+	must.Get(w.engineAs("sandbox-octo").Handle(context.Background(), w.remark("alice", "Answer me.")))(t)
 	w.over(w.runs)
 	w.settled(1, 1, 1)
 	said, ev := len(w.comments()), w.delivery("issue_comment")
 	for range 2 {
-		_, err = w.engine().Handle(context.Background(), ev)
+		_, err := w.engine().Handle(context.Background(), ev)
 		require.ErrorIs(t, err, thread.ErrIdentity)
 		assert.ErrorContains(t, err, "octo wrote as MergeXO at ")
 	}
@@ -179,25 +179,22 @@ func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 
 // Who only looks needs no setting to see what runs with other tokens have done.
 func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
-	t.Parallel()
-	for _, worker := range []string{appToken, "sandbox-octo", "sandbox-actions"} {
-		t.Run(worker, func(t *testing.T) {
-			w := newWorld(t)
-			w.newApp()
-			w.by(w.engineAs(worker), w.remark("alice", "Answer me."))
-			for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
-				one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
-				require.NoError(t, err, onlooker)
-				assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
-				all, _, err := w.engineAs(onlooker).Standings(context.Background(), repo)
-				require.NoError(t, err)
-				require.Len(t, all, 1, onlooker)
-				require.NotNil(t, all[0].LastTurn, onlooker)
-				assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
-				assert.Zero(t, all[0].Pending, onlooker)
-			}
-		})
-	}
+	every(t, []string{appToken, "sandbox-octo", "sandbox-actions"}, func(t *testing.T, worker string) {
+		w := newWorld(t)
+		w.newApp()
+		w.by(w.engineAs(worker), w.remark("alice", "Answer me."))
+		for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
+			one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
+			require.NoError(t, err, onlooker)
+			assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
+			all, _, err := w.engineAs(onlooker).Standings(context.Background(), repo)
+			require.NoError(t, err)
+			require.Len(t, all, 1, onlooker)
+			require.NotNil(t, all[0].LastTurn, onlooker)
+			assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
+			assert.Zero(t, all[0].Pending, onlooker)
+		}
+	})
 }
 
 // No run hears a bot that gives a command.
@@ -250,33 +247,29 @@ func TestWhoseMarkerStopsANumber(t *testing.T) {
 func (w *world) quotes(by journal.Codec) string {
 	w.t.Helper()
 	m := model.TurnMarker{Repo: repo.String(), Number: w.number, Key: "k", Phase: model.PhaseDone}
-	body, err := by.Encode(journal.Body{Text: "hi", Tokens: []string{journal.Token("k")}, Kind: journal.KindTurn, Marker: m})
-	require.NoError(w.t, err)
+	body := must.Get(by.Encode(journal.Body{Text: "hi", Tokens: []string{journal.Token("k")}, Kind: journal.KindTurn, Marker: m}))(w.t)
 	return body
 }
 
 // Who quotes MergeXO where it works, with or without a key, stops nothing. A person is answered as ever.
 func TestAQuotedMarkerIsACommentLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	for _, key := range []string{"", "a signing key"} {
-		t.Run(key, func(t *testing.T) {
-			w := newWorld(t)
-			w.key, w.agent = key, "talk"
-			w.newApp()
-			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "First.")).Result)
-			receipt := w.comments()[1]["body"].(string)
-			w.later(time.Minute)
-			w.talk("mergexo-app[bot]", receipt)
-			ev := w.say("alice", "What does this mean?\n\n"+receipt)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			assert.Equal(t, 2, w.calls())
-			w.later(time.Minute)
-			w.talk("alice", "/mergexo pause\n\n"+w.quotes(journal.Codec{Key: []byte(key)}))
-			w.sweep()
-			assert.Equal(t, 2, w.calls())
-			assert.Contains(t, w.lastSaid(), "**Nothing was changed.** Only people with the maintain")
-		})
-	}
+	every(t, []string{"", "a signing key"}, func(t *testing.T, key string) {
+		w := newWorld(t)
+		w.key, w.agent = key, "talk"
+		w.newApp()
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "First.")).Result)
+		receipt := w.comments()[1]["body"].(string)
+		w.later(time.Minute)
+		w.talk("mergexo-app[bot]", receipt)
+		ev := w.say("alice", "What does this mean?\n\n"+receipt)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		assert.Equal(t, 2, w.calls())
+		w.later(time.Minute)
+		w.talk("alice", "/mergexo pause\n\n"+w.quotes(journal.Codec{Key: []byte(key)}))
+		w.sweep()
+		assert.Equal(t, 2, w.calls())
+		assert.Contains(t, w.lastSaid(), "**Nothing was changed.** Only people with the maintain")
+	})
 }
 
 // Another account stops its own number. The sweep goes on with the others.

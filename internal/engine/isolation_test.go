@@ -22,6 +22,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // isolated has the settings isolate a shell script as the agent: no other user gets to the test program.
@@ -49,12 +50,9 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	assert.Equal(t, model.ResultBlocked, rep.Result, "the tests fail")
 	name := regexp.MustCompile(`mergexo-[0-9a-f]{8}\b`).FindString(rep.Reason)
 	require.NotEmpty(t, name, rep.Reason)
-	passwd, err := os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
-	assert.Contains(t, string(passwd), name, "one user serves the run")
+	assert.Contains(t, string(contents(t, "/etc/passwd")), name, "one user serves the run")
 	require.NoError(t, e.Close())
-	passwd = contents(t, "/etc/passwd")
-	assert.NotContains(t, string(passwd), name)
+	assert.NotContains(t, string(contents(t, "/etc/passwd")), name)
 }
 
 func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
@@ -177,10 +175,8 @@ func TestWhatOutlivesItsStepEndsTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.isolated(`echo work > work; echo "uid=$(id -u)." >&2; echo ` + atWork + ` >&2; echo '{"commit_message": "Work"}'`)
 	outliving := exec.Command("/proc/self/exe")
-	stop, err := outliving.StdinPipe()
-	require.NoError(t, err)
-	said, err := outliving.StdoutPipe()
-	require.NoError(t, err)
+	stop := must.Get(outliving.StdinPipe())(t)
+	said := must.Get(outliving.StdoutPipe())(t)
 	var printed bytes.Buffer
 	w.printed.To = &printed
 	w.printed.At(atWork, func() {

@@ -49,18 +49,15 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 }
 
 func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
-	t.Parallel()
-	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
-		t.Run(setting, func(t *testing.T) {
-			w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
-			ev := w.label("alice", smallJob)
-			w.later(time.Minute)
-			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
-			w.done(w.handle(ev))
-			assert.Equal(t, calls, w.calls())
-			assert.Len(t, w.pulls(), 1)
-			w.handle(ev)
-			assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
-		})
-	}
+	each(t, map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2}, func(t *testing.T, setting string, calls int) {
+		w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
+		ev := w.label("alice", smallJob)
+		w.later(time.Minute)
+		w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
+		w.done(w.handle(ev))
+		assert.Equal(t, calls, w.calls())
+		assert.Len(t, w.pulls(), 1)
+		w.handle(ev)
+		assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
+	})
 }

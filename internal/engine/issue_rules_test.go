@@ -184,36 +184,33 @@ func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
 }
 
 func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
-	t.Parallel()
-	for name, run := range jobs {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t).whoseAgent("record+job")
-			w.done(run(w, w.label("alice", design)))
-			pull := w.pulls()[0]
-			assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
-			assert.Contains(t, pull["body"], "Refs #2")
-			assert.NotContains(t, pull["body"], "Fixes")
-			doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
-			assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
-			assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
+	each(t, jobs, func(t *testing.T, _ string, run func(*world, model.Event) model.Report) {
+		w := newIssue(t).whoseAgent("record+job")
+		w.done(run(w, w.label("alice", design)))
+		pull := w.pulls()[0]
+		assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
+		assert.Contains(t, pull["body"], "Refs #2")
+		assert.NotContains(t, pull["body"], "Fixes")
+		doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
+		assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
+		assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
 
-			w.later(time.Minute)
-			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-			rep := w.done(run(w, w.delivery("pull_request")))
-			assert.Equal(t, 2, rep.Number)
-			require.Len(t, w.pulls(), 2)
-			impl := w.pulls()[1]
-			assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
-			assert.Contains(t, impl["body"], "Fixes #2")
-			assert.Contains(t, impl["body"], "#3")
-			asked := w.requests()
-			require.Len(t, asked, 2)
-			assert.Equal(t, model.AskImplementation, asked[1].Kind)
-			assert.Contains(t, asked[1].Prompt, "Say bonjour.")
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
-			assert.Len(t, w.pulls(), 2)
-		})
-	}
+		w.later(time.Minute)
+		w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+		rep := w.done(run(w, w.delivery("pull_request")))
+		assert.Equal(t, 2, rep.Number)
+		require.Len(t, w.pulls(), 2)
+		impl := w.pulls()[1]
+		assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
+		assert.Contains(t, impl["body"], "Fixes #2")
+		assert.Contains(t, impl["body"], "#3")
+		asked := w.requests()
+		require.Len(t, asked, 2)
+		assert.Equal(t, model.AskImplementation, asked[1].Kind)
+		assert.Contains(t, asked[1].Prompt, "Say bonjour.")
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
+		assert.Len(t, w.pulls(), 2)
+	})
 }
 
 // TestADesignThatACommandMergesIsImplementedInTheSameRun: a merge with a workflow's token starts no run.
@@ -230,23 +227,20 @@ func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
 
 // TestADesignThatLandsAfterTheAgentsJobWaits: the run that merged it did its work.
 func TestADesignThatLandsAfterTheAgentsJobWaits(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"commands", "apply"} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t, "", "[merge]\ntests = \"none\"")
-			require.Equal(t, model.ResultDone, w.handle(w.label("alice", design)).Result)
-			w.number = 3
-			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-			ev, dir := w.say("carol", "/mergexo merge"), ""
-			if name == "apply" {
-				dir = filepath.Join(t.TempDir(), "handoff")
-				require.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
-			}
-			rep := w.done(w.phase(thread.ApplyPhase, ev, dir))
-			assert.Equal(t, "merged", w.badge())
-			assert.Equal(t, 3, rep.Number)
-		})
-	}
+	every(t, []string{"commands", "apply"}, func(t *testing.T, name string) {
+		w := newIssue(t, "", "[merge]\ntests = \"none\"")
+		require.Equal(t, model.ResultDone, w.handle(w.label("alice", design)).Result)
+		w.number = 3
+		w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
+		ev, dir := w.say("carol", "/mergexo merge"), ""
+		if name == "apply" {
+			dir = filepath.Join(t.TempDir(), "handoff")
+			require.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
+		}
+		rep := w.done(w.phase(thread.ApplyPhase, ev, dir))
+		assert.Equal(t, "merged", w.badge())
+		assert.Equal(t, 3, rep.Number)
+	})
 }
 
 func TestADesignChangesNothingElse(t *testing.T) {

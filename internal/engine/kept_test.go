@@ -146,8 +146,7 @@ func TestABranchBelowTheNameCostsAnotherName(t *testing.T) {
 // found are the files that the agent has found in its checkout.
 func (w *world) found() string {
 	w.t.Helper()
-	raw := contents(w.t, w.log+".seen")
-	return string(raw)
+	return string(contents(w.t, w.log+".seen"))
 }
 
 // fileAt is what a file holds at a commit.

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // outage has GitHub refuse requests of git as one that is overloaded does, once the first so many have passed.
 func (w *world) outage(method, service string, skip, times int) deed {
 	w.t.Helper()
-	body, err := json.Marshal(object{"match": object{"method": method, "path": "/" + repo.String() + "*" + service}, "status": 503, "skip": skip, "times": times})
-	require.NoError(w.t, err)
+	body := must.Get(json.Marshal(object{"match": object{"method": method, "path": "/" + repo.String() + "*" + service}, "status": 503, "skip": skip, "times": times}))(w.t)
 	return deed{"octo", "PUT", "/_sandbox/faults", string(body)}
 }
 

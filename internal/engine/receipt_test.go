@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // unreceipted has somebody delete the receipt of the only turn.
@@ -136,8 +137,7 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 		},
 		"a reply": func(w *world, id int64) {
 			m, _ := trace(w, id)
-			body, err := journal.Codec{}.Encode(journal.Body{Text: "Done", Kind: journal.KindAnswer, Marker: m, Tokens: []string{journal.Token("reply", m.Key, fmt.Sprint(id))}})
-			require.NoError(w.t, err)
+			body := must.Get(journal.Codec{}.Encode(journal.Body{Text: "Done", Kind: journal.KindAnswer, Marker: m, Tokens: []string{journal.Token("reply", m.Key, fmt.Sprint(id))}}))(w.t)
 			w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": body})
 		},
 	}, func(t *testing.T, _ string, lay func(*world, int64)) {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // denies has the server take no push to refs of these patterns, as a ruleset of an organization can.
@@ -77,8 +78,7 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 	w.review("alice", "Answer me.")
 	e := w.engine()
 	rep := w.gives(model.ResultFailed, w.by(e, w.delivery("pull_request_review_comment")))
-	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle")))(t)
 	require.Len(t, files, 1)
 	assert.Contains(t, rep.Reason, files[0])
 	body := w.saidOnce("turn", "failed")

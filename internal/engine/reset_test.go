@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -25,8 +26,7 @@ func (w *world) another(branch string) int {
 func (w *world) reset(token string, r engine.Reset) []model.Report {
 	w.t.Helper()
 	r.Repo = repo
-	reports, err := w.engineAs(token).Reset(context.Background(), r)
-	require.NoError(w.t, err)
+	reports := must.Get(w.engineAs(token).Reset(context.Background(), r))(w.t)
 	return reports
 }
 
@@ -44,8 +44,7 @@ func TestBlockedResetTakesTheRulesOfUnblock(t *testing.T) {
 	e := w.engine()
 	e.DryRun(true)
 	w.gate.revive()
-	reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head})
-	require.NoError(t, err)
+	reports = must.Get(e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head}))(t)
 	assert.Contains(t, reports[0].Reason, "dry run: a live run would do this: pull request 1 is unblocked at "+head)
 	assert.Equal(t, "planned", reports[0].Effects[0].Status)
 	assert.Zero(t, w.gate.writes)

@@ -31,36 +31,33 @@ func (w *world) labelled() any {
 }
 
 func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
-	t.Parallel()
-	for _, by := range []string{"event", "sweep"} {
-		t.Run(by, func(t *testing.T) {
-			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-			w.labels("bob", "look")
-			rep := w.handle(w.delivery("pull_request"))
-			assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
-			w.takesOff("bob", "look")
-			w.labels("carol", "look")
-			look := func() {
-				if by == "event" {
-					w.handle(w.delivery("pull_request"))
-					return
-				}
-				w.sweep()
+	every(t, []string{"event", "sweep"}, func(t *testing.T, by string) {
+		w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+		w.labels("bob", "look")
+		rep := w.handle(w.delivery("pull_request"))
+		assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
+		w.takesOff("bob", "look")
+		w.labels("carol", "look")
+		look := func() {
+			if by == "event" {
+				w.handle(w.delivery("pull_request"))
+				return
 			}
-			look()
-			assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
-			assert.Contains(t, w.reviewed(), "3 findings")
-			assert.Empty(t, w.labelled())
-			look()
-			assert.Equal(t, 1, w.calls())
+			w.sweep()
+		}
+		look()
+		assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
+		assert.Contains(t, w.reviewed(), "3 findings")
+		assert.Empty(t, w.labelled())
+		look()
+		assert.Equal(t, 1, w.calls())
 
-			w.labels("carol", "look")
-			look()
-			assert.Contains(t, w.said(), "After a new commit, you can request another review.")
-			assert.Empty(t, w.labelled(), "it is answered and taken off")
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+		w.labels("carol", "look")
+		look()
+		assert.Contains(t, w.said(), "After a new commit, you can request another review.")
+		assert.Empty(t, w.labelled(), "it is answered and taken off")
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // Nobody gave a command for it, so it waits as the turns do.

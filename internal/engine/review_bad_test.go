@@ -12,7 +12,6 @@ import (
 
 // Neither its own time nor that of the run takes anything of what the author has done.
 func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
-	t.Parallel()
 	t.Run("of a turn", func(t *testing.T) {
 		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
 		w.agent = "works"
@@ -20,16 +19,14 @@ func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
 		w.done(w.handle(w.remark("alice", "Greet people.")))
 		assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
 	})
-	for limit, setting := range map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"} {
-		t.Run(limit, func(t *testing.T) {
-			w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
-			w.passing(2*time.Minute, atWork)
-			w.done(w.handle(w.label("alice", smallJob)))
-			require.Len(t, w.pulls(), 1)
-			assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+	each(t, map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"}, func(t *testing.T, _ string, setting string) {
+		w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
+		w.passing(2*time.Minute, atWork)
+		w.done(w.handle(w.label("alice", smallJob)))
+		require.Len(t, w.pulls(), 1)
+		assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 func TestAReviewerBeforeTheOpeningCannotPush(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // finds has the reviewer find this, one list after the other at each call, the last one again and again.
@@ -21,8 +22,7 @@ func (w *world) finds(rounds ...[]model.Finding) {
 	for i := range rounds {
 		rounds[i] = append([]model.Finding{}, rounds[i]...)
 	}
-	raw, err := json.Marshal(rounds)
-	require.NoError(w.t, err)
+	raw := must.Get(json.Marshal(rounds))(w.t)
 	require.NoError(w.t, os.WriteFile(w.log+".findings", raw, 0o600))
 	if !strings.Contains(w.agent, "reviews") {
 		w.agent = "reviews"
@@ -32,8 +32,7 @@ func (w *world) finds(rounds ...[]model.Finding) {
 // asked is the prompt that the reviewer got last.
 func (w *world) asked() string {
 	w.t.Helper()
-	raw := contents(w.t, w.log+".prompt")
-	return string(raw)
+	return string(contents(w.t, w.log+".prompt"))
 }
 
 // reviewed are our reviews of the pull request with their comments on lines, as people see them.
@@ -129,21 +128,19 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
 	require.Equal(t, 4, w.gate.writes, "the reply that claims it, a sign, the review, the end")
-	for _, next := range []string{"event", "sweep"} {
-		t.Run(next, func(t *testing.T) {
-			dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
-				if next == "event" {
-					w.recover(ev)
-				} else {
-					w.recoverBySweep()
-				}
-				assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
-				calls := w.calls()
-				assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-				assert.Equal(t, calls, w.calls())
-			})
+	every(t, []string{"event", "sweep"}, func(t *testing.T, next string) {
+		dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
+			if next == "event" {
+				w.recover(ev)
+			} else {
+				w.recoverBySweep()
+			}
+			assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
+			calls := w.calls()
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+			assert.Equal(t, calls, w.calls())
 		})
-	}
+	})
 }
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/report"
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
@@ -35,7 +36,7 @@ func init() {
 				o.RoadmapItems = items(r)
 				return
 			}
-			must(os.WriteFile(fmt.Sprintf("item-%d.txt", r.Issue.Number), []byte(r.Issue.Title+"\n"), 0o600))
+			check(os.WriteFile(fmt.Sprintf("item-%d.txt", r.Issue.Number), []byte(r.Issue.Title+"\n"), 0o600))
 			o.PRTitle, o.PRSummary, o.CommitMessage = r.Issue.Title, "It is done.", r.Issue.Title
 		}
 	}
@@ -254,8 +255,7 @@ func (w *world) parent(number int) int {
 // tellsOfTheRoadmap says that the board and why know what stopped, what runs and what is blocked.
 func (w *world) tellsOfTheRoadmap(left int) {
 	w.t.Helper()
-	b, err := w.engine().Board(w.t.Context(), repo)
-	require.NoError(w.t, err)
+	b := must.Get(w.engine().Board(w.t.Context(), repo))(w.t)
 	at := slices.IndexFunc(b.Issues, func(i model.BoardIssue) bool { return i.Number == w.number })
 	require.GreaterOrEqual(w.t, at, 0)
 	row := b.Issues[at]
@@ -264,13 +264,11 @@ func (w *world) tellsOfTheRoadmap(left int) {
 	need := slices.IndexFunc(b.Needs(), func(n model.Need) bool { return n.Number == w.number })
 	require.GreaterOrEqual(w.t, need, 0, "somebody has to decide")
 	require.Equal(w.t, fmt.Sprintf("decide how the roadmap continues without #%d", w.item("left")), b.Needs()[need].Headline)
-	why, err := w.engine().Why(w.t.Context(), repo, w.number)
-	require.NoError(w.t, err)
+	why := must.Get(w.engine().Why(w.t.Context(), repo, w.number))(w.t)
 	require.Equal(w.t, row.Roadmap, why.Issue.Roadmap)
 	var out strings.Builder
 	require.NoError(w.t, report.Issue(&out, *why.Issue, why.Step))
 	require.Contains(w.t, out.String(), "roadmap: "+want+"; see "+row.RoadmapURL+"\n")
-	one, err := w.engine().Why(w.t.Context(), repo, w.item("join"))
-	require.NoError(w.t, err)
+	one := must.Get(w.engine().Why(w.t.Context(), repo, w.item("join")))(w.t)
 	require.Contains(w.t, one.Step, fmt.Sprintf("issue %d is item join of the roadmap of issue %d,", w.item("join"), w.number))
 }

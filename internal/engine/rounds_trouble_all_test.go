@@ -67,15 +67,12 @@ func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
 }
 
 func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
-	t.Parallel()
-	for how, file := range map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
-			w.agent = how
-			w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
-			assert.Len(t, w.commits(), 1)
-		})
-	}
+	each(t, map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"}, func(t *testing.T, how string, file string) {
+		w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
+		w.agent = how
+		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
+		assert.Len(t, w.commits(), 1)
+	})
 }
 
 func TestADryRunKnowsTheBudget(t *testing.T) {

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -23,8 +24,17 @@ func writes(first, last int, kept ...int) []int {
 // each tells a story for every row of a table, in a test of its own.
 func each[R any](t *testing.T, rows map[string]R, story func(t *testing.T, name string, row R)) {
 	t.Helper()
-	t.Parallel()
+	parallel(t)
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) { story(t, name, row) })
+	}
+}
+
+// every tells a story for each of some values, in a test of its own.
+func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
+	t.Helper()
+	parallel(t)
+	for _, row := range rows {
+		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
 	}
 }

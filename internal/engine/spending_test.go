@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
@@ -60,8 +61,7 @@ func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
 	require.Equal(t, model.ResultBlocked, comment(other, "Five.").Result, "and no other one")
 	w.later(12 * time.Hour)
 	w.done(w.handle(ev))
-	all, err := w.engine().History(context.Background(), repo, 0, time.Time{})
-	require.NoError(t, err)
+	all := must.Get(w.engine().History(context.Background(), repo, 0, time.Time{}))(t)
 	assert.Equal(t, []model.DayCost{
 		{Day: "2026-01-03", Number: other, Entries: 1, CostUSD: 0.75},
 		{Day: "2026-01-02", Number: 1, Entries: 3, CostUSD: 2.25}, {Day: "2026-01-02", Number: other, Entries: 1, CostUSD: 0.75},
@@ -86,8 +86,7 @@ func (w *world) costs(number int) (board, log float64) {
 	for _, t := range turns {
 		board += t.CostUSD
 	}
-	entries, err := w.engine().History(context.Background(), repo, number, time.Time{})
-	require.NoError(w.t, err)
+	entries := must.Get(w.engine().History(context.Background(), repo, number, time.Time{}))(w.t)
 	for _, e := range entries {
 		log += e.CostUSD
 	}

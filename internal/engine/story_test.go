@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // settled holds what is true whenever a turn over n review comments has ended well: so many replies, one receipt, one
@@ -34,8 +35,7 @@ func (w *world) settled(replies, receipts, commits int) {
 func (w *world) meanwhile(deeds ...deed) {
 	w.t.Helper()
 	w.agent = "meanwhile+" + w.agent
-	raw, err := json.Marshal(deeds)
-	require.NoError(w.t, err)
+	raw := must.Get(json.Marshal(deeds))(w.t)
 	require.NoError(w.t, os.WriteFile(w.log+".meanwhile", raw, 0o600))
 }
 
@@ -248,8 +248,7 @@ func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
-	repos, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
-	require.NoError(t, err)
+	repos := must.Get(filepath.Glob(filepath.Join(w.state, "repositories", "*.git")))(t)
 	require.Len(t, repos, 1)
 	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"}} {
 		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", repos[0]}, args...)...).CombinedOutput()
@@ -265,18 +264,15 @@ func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
 }
 
 func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
-	t.Parallel()
-	for _, trick := range []string{"amend", "reset", "rebase"} {
-		t.Run(trick, func(t *testing.T) {
-			w := newWorld(t).whoseAgent(trick)
-			w.review("alice", "Answer me.")
-			before := w.tip()
-			w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
-			assert.Equal(t, before, w.tip())
-			assert.Len(t, w.marked("block", ""), 1)
-			assert.Empty(t, w.stages())
-		})
-	}
+	every(t, []string{"amend", "reset", "rebase"}, func(t *testing.T, trick string) {
+		w := newWorld(t).whoseAgent(trick)
+		w.review("alice", "Answer me.")
+		before := w.tip()
+		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
+		assert.Equal(t, before, w.tip())
+		assert.Len(t, w.marked("block", ""), 1)
+		assert.Empty(t, w.stages())
+	})
 }
 
 func TestMergedOrClosedInMidTurn(t *testing.T) {

@@ -92,23 +92,20 @@ func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
 }
 
 func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
-	t.Parallel()
 	broken := func(t *testing.T) (*world, model.Event) {
 		w, ev := commented(t)
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		return w, ev
 	}
-	for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev := broken(t)
-			w.gate.only(1, f)
-			_, _ = w.engine().Handle(context.Background(), ev)
-			w.gate.revive()
-			w.refused(ev)
-			assert.Len(t, w.told(), 1)
-		})
-	}
+	each(t, map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost}, func(t *testing.T, _ string, f fate) {
+		t.Parallel()
+		w, ev := broken(t)
+		w.gate.only(1, f)
+		_, _ = w.engine().Handle(context.Background(), ev)
+		w.gate.revive()
+		w.refused(ev)
+		assert.Len(t, w.told(), 1)
+	})
 	t.Run("two at once", func(t *testing.T) {
 		t.Parallel()
 		w, ev := broken(t)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // hangingTests are required tests that say so and never end.
@@ -135,8 +136,7 @@ func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 	w.letIn("carol")
 	w.afterWrite(1, func() { w.clock.Advance(20 * time.Second) }) // this one begins late, and does not count
 	w.passing(10*time.Second, "evaluating")
-	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
-	require.NoError(t, err)
+	swept := must.Get(w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}}))(t)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, of(swept, w.number).Result)
 	w.gate.revive()

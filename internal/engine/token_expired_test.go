@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // expires has the server refuse every token from the first request on of which from is true.
@@ -39,8 +40,7 @@ func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
 		e := w.engine()
 		rep := w.gives(model.ResultRetry, w.by(e, ev))
 		assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
-		files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
-		require.NoError(t, err)
+		files := must.Get(filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle")))(t)
 		if name == "before the stage" {
 			require.Len(t, files, 1, rep.Reason)
 			assert.Contains(t, rep.Reason, files[0])
@@ -65,8 +65,7 @@ func TestWorkOnAnIssueOutlivesATokenThatExpires(t *testing.T) {
 	e := w.engine()
 	rep := w.gives(model.ResultRetry, w.by(e, ev))
 	assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
-	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-2-*.bundle"))
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-2-*.bundle")))(t)
 	require.Len(t, files, 1, rep.Reason)
 	assert.Contains(t, rep.Reason, files[0])
 	renew()

@@ -89,24 +89,21 @@ func keepsOnce(t *testing.T, does string) {
 }
 
 func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
-	t.Parallel()
-	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
-		t.Run(how, func(t *testing.T) {
-			w, ev := commented(t, how)
-			w.cancels(ev)
-			assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
-			branches := w.checkpoints()
-			require.Len(t, branches, 1)
+	each(t, map[string]int{"commits+hangs": 3, "line+hangs": 2}, func(t *testing.T, how string, commits int) {
+		w, ev := commented(t, how)
+		w.cancels(ev)
+		assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
+		branches := w.checkpoints()
+		require.Len(t, branches, 1)
 
-			w.agent = "answer"
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, commits)
-			assert.Contains(t, w.receipt(), w.runURL(1))
-			assert.Contains(t, w.receipt(), "its work is also in [`"+w.tip()[:10])
-			assert.NotContains(t, w.receipt(), branches[0])
-			assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
-		})
-	}
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, commits)
+		assert.Contains(t, w.receipt(), w.runURL(1))
+		assert.Contains(t, w.receipt(), "its work is also in [`"+w.tip()[:10])
+		assert.NotContains(t, w.receipt(), branches[0])
+		assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
+	})
 }
 
 // A run that dies once it has removed a branch has not said so yet.

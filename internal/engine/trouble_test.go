@@ -16,6 +16,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // diesAfterWrite lets the process die once its n-th write is applied.
@@ -27,8 +28,7 @@ func (w *world) diesAfterWrite(n int) {
 func (w *world) unblock(head string) {
 	w.t.Helper()
 	w.later(time.Minute)
-	body, err := journal.Codec{}.Encode(journal.Body{Text: "ok", Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: repo.String(), Number: w.number, Head: head, By: "carol"}})
-	require.NoError(w.t, err)
+	body := must.Get(journal.Codec{}.Encode(journal.Body{Text: "ok", Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: repo.String(), Number: w.number, Head: head, By: "carol"}}))(w.t)
 	w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": body})
 }
 
@@ -122,8 +122,7 @@ func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
 		var m model.TurnMarker
 		require.NoError(t, json.Unmarshal([]byte(text), &m))
 		m.Phase, m.Claim, m.Outbox, m.OutboxZ, m.Head = model.PhaseDone, "another", nil, "", w.head
-		said, err := journal.Codec{}.Encode(journal.Body{Text: "Answered", Kind: journal.KindTurn, Marker: m})
-		require.NoError(t, err)
+		said := must.Get(journal.Codec{}.Encode(journal.Body{Text: "Answered", Kind: journal.KindTurn, Marker: m}))(t)
 		w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": said})
 	}
 	w.ended(model.ResultNothing, "another run answered this", w.handle(ev))
@@ -307,38 +306,35 @@ func TestGitThatDoesNotAnswerIsTriedLaterAndOneThatRefusesIsAMistake(t *testing.
 }
 
 func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]int{"started": writeClaim, "planned": writePlan} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := twoComments(t)
-			w.diesAfterWrite(write)
-			w.dies(ev)
-			w.chatter(120)
-			said := false
-			w.gate.after = func(int) {
-				if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
-					said = true
-					w.talk("bob", "Another wish.")
-				}
+	each(t, map[string]int{"started": writeClaim, "planned": writePlan}, func(t *testing.T, name string, write int) {
+		w, ev := twoComments(t)
+		w.diesAfterWrite(write)
+		w.dies(ev)
+		w.chatter(120)
+		said := false
+		w.gate.after = func(int) {
+			if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
+				said = true
+				w.talk("bob", "Another wish.")
 			}
-			if name == "started" {
-				w.gate.after = nil
+		}
+		if name == "started" {
+			w.gate.after = nil
+		}
+		rep := w.done(w.handle(ev))
+		deleted := 0
+		for _, e := range rep.Effects {
+			if e.Kind == "delete" {
+				deleted++
 			}
-			rep := w.done(w.handle(ev))
-			deleted := 0
-			for _, e := range rep.Effects {
-				if e.Kind == "delete" {
-					deleted++
-				}
-			}
-			assert.Equal(t, 1, deleted, "the dead claim, once")
-			assert.Len(t, w.replies(), 2)
-			if said {
-				assert.Len(t, w.marked("turn", "done"), 2, "what was said meanwhile is taken up")
-			}
-			assert.Equal(t, name == "planned", said)
-		})
-	}
+		}
+		assert.Equal(t, 1, deleted, "the dead claim, once")
+		assert.Len(t, w.replies(), 2)
+		if said {
+			assert.Len(t, w.marked("turn", "done"), 2, "what was said meanwhile is taken up")
+		}
+		assert.Equal(t, name == "planned", said)
+	})
 }
 
 func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {

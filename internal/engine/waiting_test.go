@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // waiting is all that waits for a person, as "NUMBER kind reason"; every entry links a comment.
@@ -42,13 +43,11 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	board := w.board()
 	assert.Len(t, board.Needs(), 2, "the dashboard shows the same")
 
-	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, issue)
-	require.NoError(t, err)
+	why := must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, issue))(t)
 	assert.Contains(t, why.Step, "waits for a person (agent_blocked)")
 	assert.Equal(t, "answer the agent's question", why.Issue.Need.Headline)
 
-	why, err = w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
-	require.NoError(t, err)
+	why = must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, 1))(t)
 	last := why.Merges[len(why.Merges)-1]
 	assert.Equal(t, model.GateName("last_request"), last.Name)
 	assert.False(t, last.Met)
@@ -62,8 +61,7 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 func TestAFailedTurnIsToldByWhy(t *testing.T) {
 	w := newWorld(t).whoseAgent("exit")
 	w.handle(w.remark("alice", "Answer me."))
-	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
-	require.NoError(t, err)
+	why := must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, 1))(t)
 	for _, g := range why.Turns {
 		assert.Equal(t, g.Name != "last_turn", g.Met, "%s: %s", g.Name, g.Evidence)
 	}

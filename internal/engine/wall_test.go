@@ -109,8 +109,7 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 		w.agent = how
 		ev := w.say("alice", "Which key do you use?")
 		dir := w.prepared(ev)
-		text := contents(t, filepath.Join(dir, "outcome.json"))
-		assert.NotContains(t, string(text), "sk-live-0123456789")
+		assert.NotContains(t, string(contents(t, filepath.Join(dir, "outcome.json"))), "sk-live-0123456789")
 		w.env = nil // the other job does not have it, and could not tell
 		assert.NotContains(t, w.readable(w.phase(thread.ApplyPhase, ev, dir)), "sk-live-0123456789")
 	}
@@ -196,17 +195,15 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
 	assert.Zero(t, w.calls())
 
-	for name, tests := range map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "required_tests = "+tests)
-			w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
-			w.agent = "commits+answer"
-			w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
-			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
-			assert.Equal(t, 1, w.calls(), "no repair round")
-			assert.Len(t, w.checkpoints(), 1, "the work is kept")
-		})
-	}
+	each(t, map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`}, func(t *testing.T, _, tests string) {
+		w := newWorld(t, "required_tests = "+tests)
+		w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
+		w.agent = "commits+answer"
+		w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
+		assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+		assert.Equal(t, 1, w.calls(), "no repair round")
+		assert.Len(t, w.checkpoints(), 1, "the work is kept")
+	})
 }
 
 func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
