@@ -92,8 +92,7 @@ func (w *world) attempt(id int) int {
 
 func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	w, ev := flake(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+	w.given("MODEL_KEY", "sk-live-0123456789")
 	w.done(w.handle(ev))
 	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
 	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "It waits for a port.***\n", "what the agent says of its keys is not posted")

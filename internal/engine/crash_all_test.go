@@ -42,8 +42,7 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 			for second, died := 1, true; died && (first == 2 || second <= 2); second++ {
 				w := begin(t, fmt.Sprintf("a turn that died at write %d", first), func() *world {
 					w, ev := twoComments(t)
-					w.diesAfterWrite(first)
-					w.handle(ev)
+					w.diesAt(first, ev)
 					return w
 				})
 				w.diesAfterWrite(second)

@@ -41,27 +41,24 @@ func (w *world) heard() []string {
 
 // The run of a comment waits for the one before it, while people read what they wrote.
 func TestTheNewestWordsOfTheirAuthorCount(t *testing.T) {
-	t.Parallel()
-	for name, say := range ways {
-		for editor, want := range map[string][]string{
+	each(t, ways, func(t *testing.T, _ string, say func(w *world, login, text string) (event, edit string)) {
+		each(t, map[string][]string{
 			"alice": {"Keep the file."},                     // herself
 			"carol": {"Delete the file.", "Keep the file."}, // as it was sent, and then the edit's own event
-		} {
-			t.Run(name+", edited by "+editor, func(t *testing.T) {
-				w := newWorld(t).whoseAgent("record+echo")
-				event, path := say(w, "alice", "Delete the file.")
-				ev := w.delivery(event)
-				w.later(time.Minute)
-				method := map[bool]string{true: "PUT", false: "PATCH"}[event == "pull_request_review"]
-				w.api(editor, method, path, object{"body": "Keep the file."})
-				require.Equal(t, model.ResultDone, w.handle(ev).Result)
-				assert.Equal(t, want[:1], w.heard()[:1])
-				w.handle(w.delivery(event))
-				w.sweep()
-				assert.Equal(t, want, w.heard())
-			})
-		}
-	}
+		}, func(t *testing.T, editor string, want []string) {
+			w := newWorld(t).whoseAgent("record+echo")
+			event, path := say(w, "alice", "Delete the file.")
+			ev := w.delivery(event)
+			w.later(time.Minute)
+			method := map[bool]string{true: "PUT", false: "PATCH"}[event == "pull_request_review"]
+			w.api(editor, method, path, object{"body": "Keep the file."})
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			assert.Equal(t, want[:1], w.heard()[:1])
+			w.handle(w.delivery(event))
+			w.sweep()
+			assert.Equal(t, want, w.heard())
+		})
+	})
 }
 
 func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
@@ -69,10 +66,9 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 	for _, now := range []string{"<!-- never mind -->", "/mergexo status"} {
 		w := newWorld(t)
 		ev := w.say("alice", "Delete the file.")
-		w.later(time.Minute)
-		w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", ev.CommentID)), object{"body": now})
+		edited := w.reword("alice", ev.CommentID, now)
 		w.handle(ev)
-		w.handle(w.delivery("issue_comment"))
+		w.handle(edited)
 		w.sweep()
 		assert.Zero(t, w.calls(), now)
 	}

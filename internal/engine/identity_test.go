@@ -162,17 +162,12 @@ func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 // A run that dies is gone on with under another account, and its comment is edited, which spoils nothing.
 func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 	w := newWorld(t, `bots = ["octo", "github-actions[bot]"]`)
-	id := w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	for _, last := range []int{2, 3} {
-		w.gate.only(last, diesAfter)
-		_, _ = w.engine().Handle(context.Background(), ev)
-		w.over(w.runs)
-		w.gate.revive()
+		w.diesAt(last, ev)
 	}
 	w.as("sandbox-octo", ev)
 	w.settled(1, 1, 1)
-	assert.NotZero(t, id)
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	assert.Empty(t, w.marked("block", ""))
 }

@@ -211,6 +211,18 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 	}
 }
 
+// tracked is commented on a pull request that a run has seen before.
+func tracked(t *testing.T) (*world, model.Event) {
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request"))
+	return w, w.remark("alice", "Answer me.")
+}
+
+// refusesComment has GitHub refuse the second of our next comments.
+func (w *world) refusesComment() {
+	w.fail(object{"match": object{"method": "POST", "path": w.thread("/comments")}, "status": 403, "skip": 1, "times": 1})
+}
+
 func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
 	type row struct {
 		build  func(t *testing.T) (*world, model.Event)
@@ -220,18 +232,14 @@ func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
 		how    string
 	}
 	each(t, map[string]row{
-		"a turn": {func(t *testing.T) (*world, model.Event) {
-			w := newWorld(t)
-			w.handle(w.delivery("pull_request"))
-			return w, w.remark("alice", "Answer me.")
-		}, "block", "", "agent_blocked", "dirty+lost+stuck"},
+		"a turn":   {tracked, "block", "", "agent_blocked", "dirty+lost+stuck"},
 		"an issue": {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, "issue", "awaiting_issue_followup", model.ReasonAgent, "dirty+lost+stuck"},
 		"a design": {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, "issue", "awaiting_issue_followup", model.ReasonOutcome, "job+astray"},
 	}, func(t *testing.T, _ string, c row) {
 		t.Parallel()
 		w, ev := c.build(t)
 		w.agent = c.how
-		w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
+		w.refusesComment()
 		first := w.handle(ev)
 		require.NotEqual(t, model.ResultBlocked, first.Result)
 		kept, asked := len(w.checkpoints()), w.calls()

@@ -149,12 +149,6 @@ func (w *world) found() string {
 	return string(contents(w.t, w.log+".seen"))
 }
 
-// fileAt is what a file holds at a commit.
-func (w *world) fileAt(sha, path string) string {
-	w.t.Helper()
-	return w.bare("show", sha+":"+path)
-}
-
 func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 	flowPushed := func(w *world) deed {
 		return deed{"bob", "PUT", w.path("/contents/other.txt"), `{"message": "Somebody's", "branch": "` + branch + `", "content": "Ym9iCg=="}`}
@@ -195,7 +189,7 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 		m := w.attemptMarker(model.PhaseWaiting)
 		require.NotEmpty(t, m.LastCheckpoint)
 		assert.Equal(t, m.Kept.SHA, m.LastCheckpoint)
-		assert.Equal(t, "left", w.fileAt(m.LastCheckpoint, c.file))
+		assert.Equal(t, "left", w.bare("show", m.LastCheckpoint+":"+c.file))
 		assert.NotEqual(t, branch, m.Kept.Branch)
 		assert.Equal(t, m.LastCheckpoint, w.bare("rev-parse", m.Kept.Ref()), "and it is there")
 
@@ -205,6 +199,6 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 		assert.Contains(t, w.found(), c.also)
 		assert.NotContains(t, w.lastSaid(), "started over")
 		again := w.attemptMarker(model.PhaseWaiting)
-		assert.Equal(t, "left", w.fileAt(again.LastCheckpoint, c.file), "it is kept on")
+		assert.Equal(t, "left", w.bare("show", again.LastCheckpoint+":"+c.file), "it is kept on")
 	})
 }

@@ -2,6 +2,8 @@ package engine_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -56,7 +58,7 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Len(t, w.pulls(), 1)
 	assert.Len(t, w.comments(), 1)
-	assert.Equal(t, []string{branch}, keys(w.branches()), "nothing else is left")
+	assert.Equal(t, []string{branch}, slices.Collect(maps.Keys(w.branches())), "nothing else is left")
 	commits := w.list("octo", w.path("/commits?sha="+branch))
 	assert.Equal(t, "Say bonjour", commits[0].at("commit", "message"))
 	assert.True(t, strings.HasPrefix(commits[1].at("commit", "message").(string), "Checkpoint of work on issue 2"))
@@ -82,7 +84,7 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 		w.saves()
 		w.agent = how
 		w.handle(w.label("alice", smallJob))
-		assert.Equal(t, []string{branch}, keys(w.branches()), how)
+		assert.Equal(t, []string{branch}, slices.Collect(maps.Keys(w.branches())), how)
 		// The agent may be done before the run has heard that its work is there, so that the log need not say it.
 		_, told := w.send("", "GET", "/_sandbox/deliveries", nil)
 		assert.Contains(t, string(told), "refs/heads/mergexo/checkpoint/2/wip-", how)
@@ -104,12 +106,4 @@ func TestASecretIsNotSavedMeanwhile(t *testing.T) {
 	<-ended
 	assert.Empty(t, w.branches())
 	assert.NotContains(t, w.logged.String(), "work_saved")
-}
-
-func keys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
 }

@@ -51,8 +51,7 @@ func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			w, ev := twoComments(t)
 			w.takes(1, false)
-			w.gate.only(n, diesAfter)
-			w.dies(ev)
+			w.diesAt(n, ev)
 			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			assert.Equal(t, want, w.shows())
@@ -81,8 +80,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			w, ev := readyToMerge(t, model.StrategyRebase)
 			w.takes(1, false)
-			w.gate.only(n, diesAfter)
-			w.dies(ev)
+			w.diesAt(n, ev)
 			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			if i == 3 { // the lock stays: whoever needs it next takes it over, since its run is over
@@ -101,9 +99,10 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 	want := w.showsIssue()
 	for _, n := range writes(4, 6, 5) { // the refused push, the branch, the stage
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			w := newIssue(t)
+			w, ev := labelled(t, smallJob)
 			w.takes(1, false)
-			w.done(w.afterDeath(w.label("alice", smallJob), n, diesAfter))
+			w.diesAt(n, ev)
+			w.done(w.recover(ev))
 			assert.Equal(t, want, w.showsIssue())
 			assert.Equal(t, 1, w.calls())
 		})
@@ -112,8 +111,7 @@ func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
 
 // The stage of the work that is on the branch has the work on the comments next.
 func TestADeathBetweenThePushesOfAnIssueThatPeopleCommentOnIsMadeGood(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "record+meanwhile+told"
+	w, ev := labelled(t, smallJob, "record+meanwhile+told")
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
 	w.takes(1, false)

@@ -105,9 +105,7 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
 	w := asked(t)
 	ev := w.say("bob", "Formal, please.")
-	w.gate.revive()
-	w.diesAfterWrite(1) // the claim
-	w.dies(ev)
+	w.diesAt(1, ev) // the claim
 	w.done(w.recover(w.delivery("pull_request")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "I had asked: Formal or not?")
 }

@@ -70,8 +70,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 				continue // which finds the same
 			}
 			t.Run(name+", "+way, func(t *testing.T) {
-				w := newWorld(t)
-				w.agent = tt.agent
+				w := newWorld(t).whoseAgent(tt.agent)
 				ev := tt.said(w)
 				require.Equal(t, model.ResultDone, w.handle(ev).Result)
 				before := w.tip()

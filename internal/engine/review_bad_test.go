@@ -13,8 +13,7 @@ import (
 // Neither its own time nor that of the run takes anything of what the author has done.
 func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
 	t.Run("of a turn", func(t *testing.T) {
-		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
-		w.agent = "works"
+		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]").whoseAgent("works")
 		w.passing(2*time.Minute, atWork)
 		w.done(w.handle(w.remark("alice", "Greet people.")))
 		assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")

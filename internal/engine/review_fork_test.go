@@ -59,15 +59,13 @@ func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
 	}
 	tells := `echo '{"findings": [{"path": "'$1'", "line": 1, "severity": "should", "text": "The key is '"${MODEL_KEY:-unknown}"'."}]}'`
 	w := newReader(t, "set f.txt; "+tells)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "opensesame"}
+	w.given("MODEL_KEY", "opensesame")
 	w.done(w.read(w.say("carol", "/mergexo review")))
 	assert.Contains(t, w.reviewed(), "The key is unknown.")
 
 	own := newWorld(t)
 	own.isolated("set greeting.txt; " + tells)
-	own.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	own.env = map[string]string{"MODEL_KEY": "opensesame"}
+	own.given("MODEL_KEY", "opensesame")
 	require.Equal(t, model.ResultDone, own.read(own.say("carol", "/mergexo review")).Result)
 	assert.NotContains(t, own.reviewed(), "The key is unknown.", "who may push may read it anyhow")
 }

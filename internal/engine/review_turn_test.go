@@ -13,8 +13,7 @@ import (
 // newTurn is a comment on a line whose turn is reviewed before it is pushed.
 func newTurn(t *testing.T, agent string, rounds ...[]model.Finding) (*world, model.Event) {
 	t.Helper()
-	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2")
-	w.agent = agent
+	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2").whoseAgent(agent)
 	w.finds(rounds...)
 	return w, w.remark("alice", "Greet people.")
 }

@@ -18,8 +18,7 @@ const planFile = "docs/roadmaps/2-greet-everywhere.md"
 // propose has alice open a pull request with a text for a file, and gives the event of it.
 func (w *world) propose(branch, file, text string) model.Event {
 	w.t.Helper()
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	w.branch(branch)
 	w.later(time.Minute)
 	w.write("alice", branch, file, text)
 	w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +34,7 @@ func (w *world) rewrite(login string, number int, change object) {
 
 func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 	w, ev := agreed(t, "pair")
-	w.gate.at = dieAt(4, diesAfter) // the third write under the lock is the link of the first item
+	w.gate.only(4, diesAfter) // the third write under the lock is the link of the first item
 	w.handle(ev)
 	one := w.titled("Do one")
 	require.Len(t, one, 1)
@@ -105,21 +104,17 @@ func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
 }
 
 func TestAnItemWhoseRunWasLostIsTakenUpByTheSweep(t *testing.T) {
-	t.Parallel()
-	for _, n := range writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3) {
-		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
-			w, ev := agreed(t, "pair")
-			w.gate.at = dieAt(n, diesAfter)
-			w.dies(ev)
-			for range 3 {
-				w.later(time.Hour)
-				w.sweep()
-			}
-			assert.Len(t, w.openPulls(), 1)
-			assert.Equal(t, []string{"one"}, w.running())
-			w.quiet()
-		})
-	}
+	every(t, writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3), func(t *testing.T, n int) {
+		w, ev := agreed(t, "pair")
+		w.diesAt(n, ev)
+		for range 3 {
+			w.later(time.Hour)
+			w.sweep()
+		}
+		assert.Len(t, w.openPulls(), 1)
+		assert.Equal(t, []string{"one"}, w.running())
+		w.quiet()
+	})
 }
 
 // linkTo has octo make an issue a sub-issue.
@@ -127,16 +122,6 @@ func (w *world) linkTo(parent, number int) {
 	w.t.Helper()
 	id := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil).id()
 	w.api("octo", "POST", w.path(fmt.Sprintf("/issues/%d/sub_issues", parent)), object{"sub_issue_id": id})
-}
-
-// dieAt lets a process meet a fate at the nth write.
-func dieAt(n int, f fate) func(int, *http.Request) fate {
-	return func(i int, _ *http.Request) fate {
-		if i == n {
-			return f
-		}
-		return passes
-	}
 }
 
 // forged is the body of an item with the marker of another one.

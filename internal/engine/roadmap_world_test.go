@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -81,8 +82,7 @@ func newRoadmap(t *testing.T, agent string, more ...string) *world {
 // proposed is newRoadmap with all that was said to the agent.
 func proposed(t *testing.T, agent string, more ...string) *world {
 	t.Helper()
-	w := newWorld(t, more...)
-	w.agent = agent
+	w := newWorld(t, more...).whoseAgent(agent)
 	w.open("alice", "Greet everywhere", "In all languages.")
 	w.done(w.handle(w.label("alice", roadmapLabel)))
 	require.Len(t, w.pulls(), 1)
@@ -121,17 +121,10 @@ func agreed(t *testing.T, agent string, more ...string) (*world, model.Event) {
 // change has octo merge another text of the roadmap's file, by a pull request of a person.
 func (w *world) changePlan(edit func(string) string) model.Event {
 	w.t.Helper()
-	const file = "docs/roadmaps/2-greet-everywhere.md"
-	w.later(time.Minute)
-	branch := fmt.Sprintf("plan-%d", w.now.Unix())
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
-	before := w.fileOf("main", file)
+	before := w.fileOf("main", planFile)
 	after := edit(before)
 	require.NotEqual(w.t, before, after)
-	w.write("alice", branch, file, after)
-	pull := w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
-	return w.merged(int(pull["number"].(float64)))
+	return w.merged(w.propose(fmt.Sprintf("plan-%d", w.now.Unix()), planFile, after).Number)
 }
 
 // planOf is a file of so many items, each for itself.
@@ -228,12 +221,7 @@ func (w *world) showsRoadmap() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# issue, %s\n%s", w.api("octo", "GET", w.thread(""), nil)["state"], w.talkOn(w.number))
 	all := w.items()
-	var keys []string
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		for _, i := range all[key] {
 			fmt.Fprintf(&b, "# %s, %s, %d labels, parent %d\n", key, i["state"], len(i["labels"].([]any)), w.parent(int(i["number"].(float64))))
 		}

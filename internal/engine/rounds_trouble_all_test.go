@@ -68,8 +68,7 @@ func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
 
 func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
 	each(t, map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"}, func(t *testing.T, how string, file string) {
-		w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
-		w.agent = how
+		w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0").whoseAgent(how)
 		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 		assert.Len(t, w.commits(), 1)
 	})

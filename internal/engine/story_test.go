@@ -1,13 +1,10 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -182,30 +179,27 @@ func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
 }
 
 func TestFeedbackThatArrivesMeanwhileIsTakenUpInTheSameRun(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	w.meanwhile(deed{"bob", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body": "Me too."}`})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w, ev := commented(t)
+	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Me too."}`})
+	w.done(w.handle(ev))
 	w.settled(1, 2, 2)
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestAHumansFastForwardInMidTurnIsKept(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
+	w, ev := commented(t)
 	w.meanwhile(w.push("bob"))
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "Somebody's", w.commits()[1], "below the turn's own commit")
 	assert.Equal(t, 1, w.calls(), "no conflict: the agent is not asked again")
 }
 
 func TestAConflictWithAFastForwardCostsAnotherRound(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
+	w, ev := commented(t)
 	was := w.api("bob", "GET", w.path("/contents/greeting.txt?ref="+w.head), nil)["sha"]
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/greeting.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "sha": %q, "content": %q}`, w.head, was, base64.StdEncoding.EncodeToString([]byte("hello\nworld\nbob\n")))})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "hello\nworld\nbob\nanswered\n", w.file("greeting.txt"))
 	assert.Equal(t, 2, w.calls())
@@ -230,30 +224,27 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 }
 
 func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	main := w.at("main")
-	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Other", "parents": []string{main}, "tree": w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")})["sha"].(string)
+	w, ev := commented(t)
+	other := w.besides(sameGreeting)
 	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
-	w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")))
+	w.blocked("history_rewrite", w.handle(ev))
 	assert.Equal(t, other, w.tip())
 	assert.Empty(t, w.replies())
-	assert.Len(t, w.marked("block", ""), 1)
 	assert.Len(t, w.stages(), 2, "the work is kept on its stage")
-	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Contains(t, w.saidOnce("turn", "planned"), "the history of agent/greet was rewritten")
+	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	assert.Len(t, w.marked("block", ""), 1)
+	for _, c := range w.comments() {
+		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite", "it says why in words")
+	}
 }
 
 func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
-	repos := must.Get(filepath.Glob(filepath.Join(w.state, "repositories", "*.git")))(t)
-	require.Len(t, repos, 1)
-	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"}} {
-		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", repos[0]}, args...)...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	w.bare("reflog", "expire", "--expire=now", "--all")
+	w.bare("gc", "-q", "--prune=now")
 	w.blocked("history_rewrite", w.handle(w.remark("alice", "Answer me.")))
 }
 
@@ -280,18 +271,17 @@ func TestMergedOrClosedInMidTurn(t *testing.T) {
 		"closed": {"octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", `{"state": "closed"}`},
 		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
 	}, func(t *testing.T, what string, d deed) {
-		w := newWorld(t)
-		w.review("alice", "Answer me.")
+		w, ev := commented(t)
 		w.meanwhile(d)
 		before := w.tip()
-		w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
+		w.ended(model.ResultNothing, "is "+what, w.handle(ev))
 		assert.Equal(t, before, w.tip())
 		assert.Empty(t, w.replies())
 		assert.Len(t, w.marked("turn", "planned"), 1)
 		assert.Len(t, w.stages(), 2, "the work is kept")
 		if what == "closed" {
 			w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
-			w.done(w.handle(w.delivery("pull_request_review_comment")))
+			w.done(w.handle(ev))
 			w.settled(1, 1, 1)
 			assert.Equal(t, 1, w.calls(), "its work was recorded")
 		}
@@ -403,9 +393,7 @@ func TestAReceiptWhoseMarkerWasEditedAwayBlocksOnce(t *testing.T) {
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	receipt := w.marked("turn", "done")[0]
-	w.later(time.Minute)
-	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "thanks"})
+	w.reword("carol", w.marked("turn", "done")[0].id(), "thanks")
 	w.api("", "DELETE", "/_sandbox/users/carol", nil)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
 	ev := w.delivery("pull_request_review_comment")

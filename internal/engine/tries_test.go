@@ -41,8 +41,7 @@ func (w *world) cancels(ev model.Event) model.Report {
 func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
 
 func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "counts+hangs" // something else each time
+	w, ev := commented(t, "counts+hangs") // something else each time
 	for range 3 {
 		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
 	}
@@ -62,30 +61,21 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 }
 
 func TestTheSameWorkIsKeptOnce(t *testing.T) {
-	t.Parallel()
-	for _, does := range []string{"commits+dirty+fail", "dated+commits+dirty+fail"} { // at its times, or the very same commits
-		t.Run(does, func(t *testing.T) {
-			keepsOnce(t, does)
-		})
-	}
-}
-
-// keepsOnce lets an agent fail three times that does the same each time.
-func keepsOnce(t *testing.T, does string) {
-	t.Helper()
-	w, ev := commented(t, does)
-	for range 2 {
-		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
-	}
-	assert.Equal(t, "agent_failed", w.handle(ev).BlockedReason)
-	all := w.checkpoints()
-	require.Len(t, all, 1)
-	body := w.marked("block", "")[0]["body"].(string)
-	assert.Contains(t, body, w.linkOf(all[0]))
-	assert.Contains(t, body, "no model today", "the last error")
-	for n := int64(1); n <= 3; n++ {
-		assert.Contains(t, body, w.runURL(n))
-	}
+	every(t, []string{"commits+dirty+fail", "dated+commits+dirty+fail"}, func(t *testing.T, does string) { // at its times, or the very same commits
+		w, ev := commented(t, does)
+		for range 2 {
+			assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
+		}
+		assert.Equal(t, "agent_failed", w.handle(ev).BlockedReason)
+		all := w.checkpoints()
+		require.Len(t, all, 1)
+		body := w.marked("block", "")[0]["body"].(string)
+		assert.Contains(t, body, w.linkOf(all[0]))
+		assert.Contains(t, body, "no model today", "the last error")
+		for n := int64(1); n <= 3; n++ {
+			assert.Contains(t, body, w.runURL(n))
+		}
+	})
 }
 
 func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
@@ -132,9 +122,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	body := w.marked("issue", "failed")[0]["body"].(string)
 	assert.Contains(t, body, w.runURL(1))
 	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
-	w.gate.revive()
-	w.diesAfterWrite(1) // the claim
-	w.dies(ev)
+	w.diesAt(1, ev) // the claim
 	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
 	assert.Contains(t, rep.Reason, "without a result")
 	body = w.lastSaid()
@@ -150,6 +138,7 @@ func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
 		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})
 	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
+	assert.Zero(t, w.calls())
 	assert.Contains(t, w.saidOnce("turn", "started"), "503")
 	again()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)

@@ -2,10 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -16,10 +16,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// agentSetting adds a line to the settings' [agent] section.
-func (w *world) agentSetting(old, line string) {
+// agentSetting changes a line of the settings' [agent] section.
+func (w *world) agentSetting(old, line string) { w.t.Helper(); w.resets(old, line) }
+
+// given has the agent get a variable of the runner.
+func (w *world) given(name, value string) {
 	w.t.Helper()
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), old, line, 1))
+	w.resets("pass_env = [", fmt.Sprintf("pass_env = [%q, ", name))
+	w.env = map[string]string{name: value}
 }
 
 // readable is all that anybody can read of a run.
@@ -35,8 +39,7 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 	t.Parallel()
 	for how, key := range map[string]string{"blab": "sk-live-0123456789\n", "badkey": `sk-live-"0123\456`, "longkey": "sk-live-0123456789"} {
 		w := newWorld(t)
-		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-		w.env = map[string]string{"MODEL_KEY": key}
+		w.given("MODEL_KEY", key)
 		w.agent = how
 		rep := w.handle(w.say("alice", "Which key do you use?"))
 		shown := w.readable(rep)
@@ -57,8 +60,7 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 	t.Parallel()
 	for value, pushed := range map[string]bool{"Kq7-vT2x9": false, "postgres": true, "/run/keys/db-1": true} {
 		w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
-		w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
-		w.env = map[string]string{"DB_PASS": value}
+		w.given("DB_PASS", value)
 		w.agent = "spill"
 		rep := w.handle(w.say("alice", "Set the password."))
 		if pushed {
@@ -78,8 +80,7 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
 	const shown = "\n\nIt works with ***.\n[a line with what looks like a secret was left out]\nThat is all."
 	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
-	w.env = map[string]string{"DB_PASS": "Kq7-vT2x9"}
+	w.given("DB_PASS", "Kq7-vT2x9")
 	w.agent = "talkative"
 	w.done(w.handle(w.say("alice", "Talk.")))
 	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head), "Talk on"+shown)
@@ -89,8 +90,7 @@ func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
 
 func TestAPlanShowsNoKeys(t *testing.T) {
 	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+	w.given("MODEL_KEY", "sk-live-0123456789")
 	w.agent = "pair"
 	w.open("alice", "Greet everywhere", "In all languages.")
 	ev := w.label("alice", roadmapLabel)
@@ -104,8 +104,7 @@ func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"blab", "badkey"} {
 		w := newWorld(t)
-		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+		w.given("MODEL_KEY", "sk-live-0123456789")
 		w.agent = how
 		ev := w.say("alice", "Which key do you use?")
 		dir := w.prepared(ev)
@@ -242,8 +241,7 @@ func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {
 	run("git", "-C", foreign, "add", "s")
 	run("git", "-C", foreign, "-c", "user.name=o", "-c", "user.email=o@example.com", "commit", "-q", "-m", "Not yours")
 	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["FOREIGN", `)
-	w.env = map[string]string{"FOREIGN": foreign}
+	w.given("FOREIGN", foreign)
 	w.agent = "borrow"
 	before := w.tip()
 	rep := w.handle(w.say("alice", "Borrow something."))

@@ -125,8 +125,7 @@ func newWorld(t *testing.T, more ...string) *world {
 		}
 		w.write("octo", "main", ".github/mergexo.toml", text)
 		w.write("octo", "main", "greeting.txt", "hello\n")
-		main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
+		w.branch(w.head)
 		w.write("octo", w.head, "greeting.txt", "hello\nworld\n")
 		w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Greet people", "body": "It greets.", "head": w.head, "base": "main"})["number"].(float64))
 		return w
@@ -245,9 +244,7 @@ func (w *world) write(login, branch, path, text string) {
 // setting adds a line to the settings' [repo] section.
 func (w *world) setting(line string) {
 	w.t.Helper()
-	raw := w.api("octo", "GET", w.path("/contents/.github/mergexo.toml"), nil)["content"].(string)
-	text := must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(w.t)
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(string(text), "[repo]\n", "[repo]\n"+line+"\n", 1))
+	w.resets("[repo]\n", "[repo]\n"+line+"\n")
 }
 
 // review leaves a comment on line 2 of greeting.txt, where "world" stands.
@@ -334,8 +331,7 @@ func (w *world) deliveries(name string) []model.Event {
 
 func (w *world) event(name string, payload json.RawMessage) model.Event {
 	w.t.Helper()
-	ev := must.Get(github.ParseEvent(name, payload))(w.t)
-	return ev
+	return must.Get(github.ParseEvent(name, payload))(w.t)
 }
 
 // payloads are those of deliveries, not yet read: most stories want one of many.
@@ -376,10 +372,8 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 	})
 	require.NoError(w.t, err)
 	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}
-	for _, name := range []string{"GOCOVERDIR"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env[name] = v
-		}
+	if v, ok := os.LookupEnv("GOCOVERDIR"); ok {
+		env["GOCOVERDIR"] = v
 	}
 	maps.Copy(env, w.env)
 	self := must.Get(agent.Self())(w.t)
@@ -420,8 +414,7 @@ func (w *world) handle(ev model.Event) model.Report {
 // by lets a process take an event, and leaves its run open.
 func (w *world) by(e *engine.Engine, ev model.Event) model.Report {
 	w.t.Helper()
-	rep := must.Get(e.Handle(context.Background(), ev))(w.t)
-	return rep
+	return must.Get(e.Handle(context.Background(), ev))(w.t)
 }
 
 // dry is a dry run of an event.
@@ -522,8 +515,7 @@ func (w *world) file(path string) string { w.t.Helper(); return w.fileOf(w.head,
 func (w *world) fileOf(branch, path string) string {
 	w.t.Helper()
 	raw := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+branch), nil)["content"].(string)
-	text := must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(w.t)
-	return string(text)
+	return string(must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(w.t))
 }
 
 // lacks sees that a branch does not have a file.
