@@ -113,9 +113,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// long says more than a comment can hold, in words that do not compress.
 	"costly": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 1_500_000 }, // in some other unit
-	"long": func(_ model.Request, o *model.Outcome) {
-		o.GeneralComment = noise(100_000)
-	},
+	"long":   func(_ model.Request, o *model.Outcome) { o.GeneralComment = noise(100_000) },
 	// wordy replies at length, in words that do not compress, and in short when it is told to; stubborn never does.
 	"wordy": func(r model.Request, o *model.Outcome) {
 		if r.Kind != "repair" || !strings.Contains(r.CI[0].Log, "too long to be recorded") {

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,8 +29,7 @@ func (w *world) changed(from, to string) []string {
 
 // TestFilesThatNobodyTouchedAreNobodysWork: blobs and attributes disagree, so that git shows files as changed before the agent starts.
 func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
-	t.Parallel()
-	for how, pushed := range map[string][]string{
+	each(t, map[string][]string{
 		"answer":                        {"greeting.txt"},
 		"talk":                          {},
 		"answer+commits all":            {"greeting.txt"},
@@ -39,25 +37,23 @@ func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
 		"answer+stages all":             {"greeting.txt"},
 		"answer+commits all+rewrites":   {"greeting.txt", "old.txt"},
 		"answer+commits all+puts aside": {"greeting.txt"},
-	} {
-		for _, place := range []string{ownClone, workspace} {
-			t.Run(how+" in "+place, func(t *testing.T) {
-				w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
-				w.differs(w.head)
-				if place == workspace {
-					w.clone()
-				}
-				w.agent = how
-				before := w.tip()
-				w.done(w.handle(w.remark("alice", "Answer me.")))
-				assert.Equal(t, pushed, w.changed(before, w.tip()))
-				said := w.marked("turn", "done")[0]["body"]
-				assert.NotContains(t, said, "left changes")
-				assert.NotContains(t, said, "git stash")
-				assert.Empty(t, w.checkpoints())
-			})
-		}
-	}
+	}, func(t *testing.T, how string, pushed []string) {
+		every(t, []string{ownClone, workspace}, func(t *testing.T, place string) {
+			w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
+			w.differs(w.head)
+			if place == workspace {
+				w.clone()
+			}
+			w.agent = how
+			before := w.tip()
+			w.done(w.handle(w.remark("alice", "Answer me.")))
+			assert.Equal(t, pushed, w.changed(before, w.tip()))
+			said := w.marked("turn", "done")[0]["body"]
+			assert.NotContains(t, said, "left changes")
+			assert.NotContains(t, said, "git stash")
+			assert.Empty(t, w.checkpoints())
+		})
+	})
 }
 
 func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
@@ -74,16 +70,8 @@ func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
 		w := newIssue(t)
 		w.differs("main")
 		w.agent = how
-		w.label("alice", "agent:bugfix")
-		w.done(w.handle(w.delivery("issues")))
-		pulls := w.list("octo", w.path("/pulls?state=open"))
-		head := pulls[len(pulls)-1].at("head", "sha").(string)
-		for _, p := range pulls {
-			if strings.HasPrefix(p.at("head", "ref").(string), "agent/bugfix/") {
-				head = p.at("head", "sha").(string)
-			}
-		}
-		assert.Equal(t, []string{"greeting.txt"}, w.changed("main", head))
+		w.done(w.handle(w.label("alice", bugfix)))
+		assert.Equal(t, []string{"greeting.txt"}, w.changed("main", w.pulls()[0].at("head", "sha").(string)))
 	})
 }
 

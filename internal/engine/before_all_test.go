@@ -98,7 +98,7 @@ func TestWhatTheVersionBeforeLeftBehindIsFinished(t *testing.T) {
 	stories, texts := readBefore(t)
 	for name, shows := range map[string]func(*world) string{
 		"turn": (*world).shows, "issue": (*world).showsIssue, "merge": (*world).ends, "group": (*world).ends,
-		"roadmap": (*world).tale, "review": reviewedStories[0].shows,
+		"roadmap": (*world).tale, "review": reviewedStories["asked by a label"].shows,
 		"fork":  func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }, // the run that lands commits lists them
 		"train": func(w *world) string { return w.trainEnds([]int{2, 3, 4}) },
 		"question": func(w *world) string { // a second attempt goes on from the checkpoint of the first one

@@ -106,9 +106,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		for _, c := range w.comments() {
 			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
 		}
-		rep := w.as(appToken, ev)
-		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "its receipt on issue ")
+		w.ended(model.ResultNothing, "its receipt on issue ", w.as(appToken, ev))
 		assert.Len(t, w.pulls(), 1)
 		assert.Equal(t, 1, w.calls())
 	})
@@ -119,7 +117,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w.gate.when(diesAfter, opening)
 		w.dies(ev)
 		require.Len(t, w.pulls(), 1)
-		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", int(w.pulls()[0]["number"].(float64)))), object{"state": "closed"})
+		w.closed("3")
 		w.as(appToken, ev)
 		assert.Len(t, w.pulls(), 1)
 	})
@@ -137,8 +135,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 // What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
 func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	w := newWorld(t)
-	must.Get(w.engineAs("sandbox-octo").Handle(context.Background(), w.remark("alice", "Answer me.")))(t)
-	w.over(w.runs)
+	w.as("sandbox-octo", w.remark("alice", "Answer me."))
 	w.settled(1, 1, 1)
 	said, ev := len(w.comments()), w.delivery("issue_comment")
 	for range 2 {
@@ -182,8 +179,7 @@ func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
 			one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
 			require.NoError(t, err, onlooker)
 			assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
-			all, _, err := w.engineAs(onlooker).Standings(context.Background(), repo)
-			require.NoError(t, err)
+			all, _ := w.standings(onlooker)
 			require.Len(t, all, 1, onlooker)
 			require.NotNil(t, all[0].LastTurn, onlooker)
 			assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
@@ -207,35 +203,33 @@ func TestABotLiftsNoBlockOfAnother(t *testing.T) {
 // A marker stops a number only where it is the first one, and whoever wrote it could have let MergeXO work here. A key tells what
 // MergeXO wrote.
 func TestWhoseMarkerStopsANumber(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
+	type row struct {
 		login, kind, permission, membership, key string
 		stops                                    bool
-	}{
-		{"alice", "User", "write", "", "", true},
-		{"hal", "User", "write", "private", "", true},
-		{"reader", "User", "read", "", "", false},
-		{"eve", "User", "none", "", "", false},
-		{"robot", "Bot", "none", "", "", true},
-		{"alice", "User", "write", "", "a signing key", false},
-		{"robot", "Bot", "none", "", "a signing key", false},
-	} {
-		t.Run(c.login+" "+c.key, func(t *testing.T) {
-			w := newWorld(t)
-			w.key = c.key
-			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
-			w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
-			_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))
-			if c.stops {
-				require.ErrorIs(t, err, thread.ErrIdentity)
-				assert.Zero(t, w.calls())
-				assert.Len(t, w.notices("github-actions[bot]"), 1)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, 1, w.calls())
-		})
 	}
+	each(t, map[string]row{
+		"who may write":                    {"alice", "User", "write", "", "", true},
+		"who hides that":                   {"hal", "User", "write", "private", "", true},
+		"who may read":                     {"reader", "User", "read", "", "", false},
+		"a stranger":                       {"eve", "User", "none", "", "", false},
+		"a bot":                            {"robot", "Bot", "none", "", "", true},
+		"who may write, where a key signs": {"alice", "User", "write", "", "a signing key", false},
+		"a bot, where a key signs":         {"robot", "Bot", "none", "", "a signing key", false},
+	}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t)
+		w.key = c.key
+		w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
+		w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
+		_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))
+		if c.stops {
+			require.ErrorIs(t, err, thread.ErrIdentity)
+			assert.Zero(t, w.calls())
+			assert.Len(t, w.notices("github-actions[bot]"), 1)
+			return
+		}
+		require.NoError(t, err)
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // quotes is a line that would be MergeXO's if MergeXO had written it.

@@ -3,8 +3,6 @@ package engine_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -62,11 +60,7 @@ func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
 	w := newWorld(t, `required_tests = ["sh", "-c", "test $(wc -l < /proc/net/dev) = 3"]`)
 	w.isolated(`wc -l < /proc/net/dev > devices; echo '{"commit_message": "Count", "general_comment": "counted"}'`)
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
-	w.talk("alice", "Which networks are there?")
-	e := w.engine()
-	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, errors.Join(err, e.Close()))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.read(w.say("alice", "Which networks are there?")))
 	assert.Equal(t, "3\n", w.fileOf("agent/greet", "devices"), "two lines of titles, and the loopback device")
 }
 
@@ -76,18 +70,15 @@ func TestAJobWithoutATokenHoldsTheNetworkToo(t *testing.T) {
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
 	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
-	_, err := e.Handle(context.Background(), ev)
-	assert.ErrorContains(t, err, `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
+	assert.ErrorContains(t, must.Err(e.Handle(context.Background(), ev)), `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
 }
 
 func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
 	w := newWorld(t)
 	w.isolated(whoAmI)
-	w.talk("alice", "Who are you?")
-	e := w.engine()
+	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator = ""
-	_, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.Error(t, err)
+	err := must.Err(e.Handle(context.Background(), ev))
 	for _, way := range []string{`isolation = "auto"`, "user namespaces", "sudo without a password", "two jobs", `isolation = "none" under [agent]`} {
 		assert.ErrorContains(t, err, way)
 	}
@@ -101,8 +92,7 @@ func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	var warnings []string
 	e.Warn = func(text string) { warnings = append(warnings, text) }
-	rep := w.by(e, ev)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.by(e, ev))
 	assert.Contains(t, w.logged.String(), "level=WARN msg=isolation level=none")
 	assert.Equal(t, []string{
 		"agents and tests run without isolation in this job, which has no token that can write (isolation needs Linux): allow user namespaces or sudo without a password on this runner",
@@ -124,8 +114,7 @@ func TestRequiredTestsHaveAHomeWhereNoAgentRan(t *testing.T) {
 		ev := w.say("alice", "Who are you?")
 		w.diesAt(writePlan, ev)
 		require.Len(t, w.marked("turn", "planned"), 1)
-		push := w.push("bob")
-		w.api(push.Login, push.Method, push.Path, json.RawMessage(push.Body))
+		w.write("bob", w.head, "other.txt", "bob\n")
 		w.done(w.handle(ev))
 		w.settled(0, 1, 2)
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "agent_started"))

@@ -11,25 +11,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// overdrawn is an issue whose first attempt failed and used the day's budget up, with the event that it waits since.
-func overdrawn(t *testing.T) (*world, model.Event) {
-	t.Helper()
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
-	ev := w.label("alice", smallJob)
-	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
-	w.agent = "job"
-	rep := w.blocked(model.ReasonBudget, w.handle(ev))
-	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
-	assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
-	return w, ev
-}
-
 func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 	each(t, map[string]func(w *world, ev model.Event){
 		"by a sweep":  func(w *world, _ model.Event) { w.sweep() },
 		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
 	}, func(t *testing.T, _ string, goOn func(w *world, ev model.Event)) {
-		w, ev := overdrawn(t)
+		w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
+		ev := w.label("alice", smallJob)
+		require.Equal(t, model.ResultFailed, w.handle(ev).Result)
+		w.agent = "job"
+		rep := w.blocked(model.ReasonBudget, w.handle(ev))
+		assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
+		assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
 		count := len(w.comments())
 		w.later(11 * time.Hour)
 		assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")

@@ -110,15 +110,11 @@ var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is 
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
-	w := newReview(t)
-	w.gate.only(2, diesFirst)
-	w.orders("carol", "/mergexo review")
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w, _ := abandoned(t)
 	w.done(w.orders("carol", "/mergexo review"))
 	assert.NotContains(t, w.said(), "The findings follow")
 	assert.Contains(t, w.said(), "**Replaced** by a [later request](")
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 }
 
@@ -147,7 +143,7 @@ func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 	w := newReview(t)
 	w.gate.only(3, unclear) // the reply that claims it, a sign, the review
 	w.done(w.orders("carol", "/mergexo review"))
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 }
 
 func TestTwoRunsMakeOneReview(t *testing.T) {
@@ -155,7 +151,7 @@ func TestTwoRunsMakeOneReview(t *testing.T) {
 	ev := w.say("carol", "/mergexo review")
 	w.afterWrite(1, func() { w.gives(model.ResultRetry, w.beside(ev)) }) // the reply that claims it is there
 	w.done(w.by(w.engine(), ev))
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.answers(), 1)
 }

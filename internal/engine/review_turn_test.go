@@ -83,19 +83,16 @@ func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
 }
 
 func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
-	sweep := func(w *world) {
-		w.sweep()
-	}
 	w := newReview(t, "", "[review]\nauto = \"ready\"")
-	sweep(w)
+	w.sweep()
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
-	sweep(w)
+	w.sweep()
 	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 
 	old := newReview(t, "", "[review]\nauto = \"ready\"")
 	old.later(25 * time.Hour)
-	sweep(old)
+	old.sweep()
 	assert.Zero(t, old.calls(), "it was there before")
 }
 

@@ -65,7 +65,8 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 	marked := w.items()["two"][0]["body"].(string)
 	for number, key := range map[int]string{report: "two", other: "three"} { // one of the plan, with a lower number, and one that it does not have
 		w.rewrite("bob", number, object{"body": w.forged(marked, key)})
-		w.linkTo(w.number, number)
+		id := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil).id()
+		w.api("octo", "POST", w.thread("/sub_issues"), object{"sub_issue_id": id})
 	}
 	w.later(time.Minute)
 	w.sweep()
@@ -74,8 +75,7 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 		issue := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil)
 		assert.Equal(t, "open", issue["state"], "a stranger's issue is not closed")
 		assert.Empty(t, issue["labels"], "nor worked on")
-		why := w.explain(number)
-		assert.NotContains(t, why.Step, "is item", "it is what it was opened as")
+		assert.NotContains(t, w.explain(number).Step, "is item", "it is what it was opened as")
 	}
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%d ", report))
 	assert.Equal(t, []string{"two"}, w.running(), "the true one began")
@@ -115,13 +115,6 @@ func TestAnItemWhoseRunWasLostIsTakenUpByTheSweep(t *testing.T) {
 		assert.Equal(t, []string{"one"}, w.running())
 		w.quiet()
 	})
-}
-
-// linkTo has octo make an issue a sub-issue.
-func (w *world) linkTo(parent, number int) {
-	w.t.Helper()
-	id := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil).id()
-	w.api("octo", "POST", w.path(fmt.Sprintf("/issues/%d/sub_issues", parent)), object{"sub_issue_id": id})
 }
 
 // forged is the body of an item with the marker of another one.

@@ -156,15 +156,13 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
 	w.handle(ev)
 	relabel := func(key, off, on string) {
-		w.later(time.Minute)
-		labels := w.path(fmt.Sprintf("/issues/%d/labels", w.item(key)))
+		plan := w.number
+		w.number = w.item(key)
 		if off != "" {
-			status, _ := w.send("alice", "DELETE", labels+"/"+off, nil)
-			require.Equal(t, 200, status)
+			w.unlabel("alice", off)
 		}
-		status, _ := w.send("alice", "POST", labels, object{"labels": []string{on}})
-		require.Equal(t, 200, status)
-		w.handle(w.delivery("issues"))
+		w.handle(w.label("alice", on))
+		w.number = plan
 	}
 	relabel("docs", "", bugfix) // before what it needs is done
 	require.Len(t, w.openPulls(), 2)

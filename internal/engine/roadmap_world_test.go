@@ -15,7 +15,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/report"
-	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 const roadmapLabel = "agent:roadmap"
@@ -125,15 +124,6 @@ func (w *world) changePlan(edit func(string) string) model.Event {
 	after := edit(before)
 	require.NotEqual(w.t, before, after)
 	return w.merged(w.propose(fmt.Sprintf("plan-%d", w.now.Unix()), planFile, after).Number)
-}
-
-// planOf is a file of so many items, each for itself.
-func planOf(issue, n int) string {
-	p := roadmap.Plan{Issue: issue, Title: "Greet everywhere"}
-	for i := range n {
-		p.Items = append(p.Items, roadmap.Item{RoadmapItem: step(fmt.Sprint("item-", i))})
-	}
-	return string(roadmap.Render(p, ""))
 }
 
 // setIssue has octo change an issue, and gives the event of it.

@@ -100,10 +100,7 @@ func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 	for _, how := range []string{"secret", "secret+fail"} {
 		w := newWorld(t).whoseAgent(how)
 		rep := w.handle(w.say("alice", "Use my key."))
-		said := rep.Reason + w.logged.String()
-		for _, c := range w.comments() {
-			said += c["body"].(string)
-		}
+		said := w.readable(rep)
 		assert.Contains(t, said, "testdata/key.txt:1: github-pat (ghp")
 		assert.NotContains(t, said, "016C7EnX")
 		assert.Equal(t, how == "secret", rep.BlockedReason == "secret_found", rep.Reason)

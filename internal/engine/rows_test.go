@@ -38,3 +38,11 @@ func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
 		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
 	}
 }
+
+// unsure tells a story for each of these writes whose answer gets lost: it was applied, or it was not.
+func unsure(t *testing.T, at []int, story func(t *testing.T, n int, f fate)) {
+	t.Helper()
+	each(t, map[string]fate{"applied": unclear, "not applied": lost}, func(t *testing.T, _ string, f fate) {
+		every(t, at, func(t *testing.T, n int) { story(t, n, f) })
+	})
+}

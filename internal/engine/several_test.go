@@ -17,10 +17,8 @@ import (
 func several(t *testing.T) (w *world, one, other int, event func(numbers ...int) model.Event) {
 	w = newWorld(t)
 	one = w.number
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/agent/other", "sha": w.tip()})
+	other = w.another("agent/other")
 	w.write("octo", "agent/other", "other.txt", "other\n")
-	opened := w.api("octo", "POST", w.path("/pulls"), object{"title": "Other", "head": "agent/other", "base": "main"})
-	other = int(opened["number"].(float64))
 	w.number = other // which the helpers talk on
 	w.agent = "workflow"
 	w.talk("alice", "Add a workflow.")

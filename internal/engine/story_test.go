@@ -215,8 +215,7 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 	for range 3 {
 		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
 	}
-	require.Len(t, w.marked("block", ""), 1)
-	body := w.marked("block", "")[0]["body"]
+	body := w.saidOnce("block", "")
 	assert.Contains(t, body, old)
 	assert.Contains(t, body, "/mergexo unblock head_sha="+observed)
 	assert.Zero(t, w.calls())
