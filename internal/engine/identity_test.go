@@ -76,8 +76,7 @@ func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
 	w.refusesAs("sandbox-octo", "octo")
 	w.refusesAs(appToken, "mergexo-app[bot]")
 	assert.Equal(t, head, w.tip())
-	_, err := w.engineAs(appToken).Handle(context.Background(), w.say("alice", "And again."))
-	require.ErrorIs(t, err, thread.ErrIdentity)
+	require.ErrorIs(t, must.Err(w.engineAs(appToken).Handle(context.Background(), w.say("alice", "And again."))), thread.ErrIdentity)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result, "for the bot nothing has changed")
 }
 

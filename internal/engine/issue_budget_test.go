@@ -20,8 +20,7 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 		ev := w.label("alice", smallJob)
 		require.Equal(t, model.ResultFailed, w.handle(ev).Result)
 		w.agent = "job"
-		rep := w.blocked(model.ReasonBudget, w.handle(ev))
-		assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
+		assert.Contains(t, w.blocked(model.ReasonBudget, w.handle(ev)).Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
 		assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
 		count := len(w.comments())
 		w.later(11 * time.Hour)

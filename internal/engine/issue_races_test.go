@@ -50,8 +50,7 @@ func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
 }
 
 func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("ask")
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t, "", "[feedback]\nturns_per_day = 1")
 	ev := w.say("bob", "Formal")
 	w.beforeWriting(func() { w.handle(ev) })
 	w.handle(ev)

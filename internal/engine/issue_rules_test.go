@@ -53,8 +53,7 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 
-	w = newIssue(t).whoseAgent("ask")
-	w.handle(w.label("alice", smallJob))
+	w, _ = stuckIssue(t)
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.agent = "told"
 	w.done(w.handle(w.say("bob", "Formal")))

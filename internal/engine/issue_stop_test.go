@@ -197,8 +197,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/empty", "empty": true})
 	e := w.engine()
 	n := w.api("octo", "POST", "/api/v3/repos/octo/empty/issues", object{"title": "Begin", "labels": []string{smallJob}})["number"].(float64)
-	_, err := e.Handle(context.Background(), model.Event{Name: "issues", Action: "labeled", Repo: model.Repo{Owner: "octo", Name: "empty"}, Number: int(n)})
-	require.ErrorContains(t, err, "octo/empty has no commit yet")
+	require.ErrorContains(t, must.Err(e.Handle(context.Background(), model.Event{Name: "issues", Action: "labeled", Repo: model.Repo{Owner: "octo", Name: "empty"}, Number: int(n)})), "octo/empty has no commit yet")
 	assert.Zero(t, w.gate.writes)
 }
 

@@ -64,9 +64,7 @@ func TestOtherWorkIsNotReviewed(t *testing.T) {
 }
 
 func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {
-	w := newIssue(t, "", "[review]\non = [\"small_job\"]").whoseAgent("ask")
-	w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
-	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha")
+	w, tip := stuckIssue(t, "", "[review]\non = [\"small_job\"]")
 	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": tip})
 	w.agent = "pleased+reviews"
 	before := w.calls()

@@ -18,6 +18,14 @@ func (w *world) receipt() string {
 	return w.saidOnce("turn", "done")
 }
 
+// behind is a world in which a file of main has changed, and alice wants an agent that does this to catch up.
+func behind(t *testing.T, how, file, text string) (*world, model.Event) {
+	t.Helper()
+	w := newWorld(t).whoseAgent(how)
+	w.write("octo", "main", file, text)
+	return w, w.say("alice", "Catch up with main.")
+}
+
 func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 	type row struct {
 		says  []string
@@ -28,10 +36,8 @@ func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 		"tenfold": {[]string{"fetch_origin: failed not carried out, like all after it: at most 4 operations per round"}, 2},
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.write("octo", "main", "news.txt", "news\n")
-		w.agent = how
-		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		w, ev := behind(t, how, "news.txt", "news\n")
+		w.done(w.handle(ev))
 		assert.Equal(t, c.calls, w.calls())
 		for _, text := range c.says {
 			assert.Contains(t, w.receipt(), text)
@@ -54,10 +60,8 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 		"merge+heedless": {"conflict markers remain in greeting.txt", 3},
 		"merge":          {"hello\nworld\n", 2}, // it gave up
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-		w.agent = how
-		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		w, ev := behind(t, how, "greeting.txt", "hello\nmoon\n")
+		w.done(w.handle(ev))
 		assert.Equal(t, c.calls, w.calls())
 		assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
 		assert.Equal(t, c.file, w.file("greeting.txt"))
@@ -74,10 +78,8 @@ func TestMarkersThatWereThereBeforeAreNobodysConflict(t *testing.T) {
 }
 
 func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", ".github/workflows/ci.yml", "on: push\n")
-	w.agent = "merge"
-	w.done(w.handle(w.say("alice", "Catch up with main.")))
+	w, ev := behind(t, "merge", ".github/workflows/ci.yml", "on: push\n")
+	w.done(w.handle(ev))
 	assert.Equal(t, "on: push\n", w.file(".github/workflows/ci.yml"))
 }
 
@@ -88,10 +90,8 @@ func TestAnAgentThatOnlyAsksForGitOperationsFails(t *testing.T) {
 }
 
 func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", "news.txt", "news\n")
-	w.agent = "dirty+merge"
-	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Catch up with main.")).Result)
+	w, ev := behind(t, "dirty+merge", "news.txt", "news\n")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Contains(t, w.receipt(), "the checkout has uncommitted changes")
 	assert.Len(t, w.commits(), 1)
 }
@@ -127,8 +127,7 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 
 func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
 	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1").whoseAgent("large")
-	rep := w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture.")))
-	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
+	assert.Contains(t, w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture."))).Reason, "picture.bin: a file over 1 MB (max_file_mb)")
 }
 
 // fiftyComments is one review with fifty of them.

@@ -20,8 +20,7 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 	w.settled(1, 1, 1)
 
 	ev := w.remark("alice", "Two.")
-	rep := w.blocked("budget_spent", w.handle(ev))
-	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
+	assert.Contains(t, w.blocked("budget_spent", w.handle(ev)).Reason, "the block ends at 2026-01-03 00:00 UTC")
 	assert.Contains(t, w.saidOnce("block", ""), "2 turns today, and turns_per_day is 2")
 	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	assert.Len(t, w.marked("block", ""), 1, "it is said once")

@@ -162,18 +162,16 @@ func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 
 func TestACommentDeletedWhilePendingIsForgotten(t *testing.T) {
 	w := newWorld(t)
-	id := w.review("alice", "Never mind.")
-	ev := w.delivery("pull_request_review_comment")
-	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
+	ev := w.remark("alice", "Never mind.")
+	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", ev.CommentID)), nil)
 	w.gives(model.ResultNothing, w.handle(ev))
 	assert.Zero(t, w.calls())
 }
 
 func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
-	w := newWorld(t)
-	id := w.review("alice", "Answer me.")
-	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), ""})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w, ev := commented(t)
+	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", ev.CommentID)), ""})
+	w.done(w.handle(ev))
 	w.settled(0, 1, 1)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "none: the comment was deleted")
 }

@@ -47,8 +47,7 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 	}
 	branches := w.checkpoints()
 	require.Len(t, branches, 3)
-	rep := w.blocked("agent_failed", w.handle(ev))
-	assert.Contains(t, rep.Reason, "cancelled", "the last error")
+	assert.Contains(t, w.blocked("agent_failed", w.handle(ev)).Reason, "cancelled", "the last error")
 	body := w.saidOnce("block", "")
 	assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3)
 	for i, branch := range branches {
@@ -123,8 +122,7 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	assert.Contains(t, body, w.runURL(1))
 	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
 	w.diesAt(1, ev) // the claim
-	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
-	assert.Contains(t, rep.Reason, "without a result")
+	assert.Contains(t, w.blocked(model.ReasonAttempts, w.handle(ev)).Reason, "without a result")
 	body = w.lastSaid()
 	for n := int64(1); n <= 3; n++ {
 		assert.Contains(t, body, w.runURL(n))
