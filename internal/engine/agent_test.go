@@ -238,18 +238,12 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// sees notes which files it finds.
 	"sees":  types("", `git ls-files --cached --others >"$FAKE_AGENT_LOG.seen"`),
 	"dirty": types("", `echo left >>left.txt`),
-	"repair": func(r model.Request, o *model.Outcome) {
-		if r.Kind == "repair" {
-			appendLine("fixed.txt", r.CI[0].Log)
-			o.CommitMessage, o.ReviewReplies = "Repair", nil
-		}
-	},
+	"repair": when(model.AskRepair, func(r model.Request, o *model.Outcome) {
+		appendLine("fixed.txt", r.CI[0].Log)
+		o.CommitMessage, o.ReviewReplies = "Repair", nil
+	}),
 	// chats says in a repair what only a pull request has a place for.
-	"chats": func(r model.Request, o *model.Outcome) {
-		if r.Kind == "repair" {
-			o.GeneralComment = "Repaired."
-		}
-	},
+	"chats": when(model.AskRepair, func(_ model.Request, o *model.Outcome) { o.GeneralComment = "Repaired." }),
 	// reviews finds what the next of the files FAKE_AGENT_LOG + ".findings" says, and keeps to itself what it was asked.
 	"reviews": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskReview {
@@ -265,28 +259,14 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		check(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".findings", raw, 0o600))
 	},
 	// meddles commits while it should only look.
-	"meddles": func(r model.Request, _ *model.Outcome) {
-		if r.Kind == model.AskReview {
-			run("sh", "-ec", "echo meddled >meddled.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -q -m Meddle")
-		}
-	},
+	"meddles": when(model.AskReview, types("", "echo meddled >meddled.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -q -m Meddle")),
 	// pushes tries to push while it should only look.
-	"pushes": func(r model.Request, _ *model.Outcome) {
-		if r.Kind == model.AskReview {
-			_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
-		}
-	},
+	"pushes": when(model.AskReview, func(model.Request, *model.Outcome) {
+		_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
+	}),
 	// dear costs much as a reviewer, strives as the author that works on a review.
-	"dear": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskReview {
-			o.Usage.CostUSD = 0.75
-		}
-	},
-	"strives": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskRepair {
-			o.Usage.CostUSD = 0.75
-		}
-	},
+	"dear":    when(model.AskReview, func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 }),
+	"strives": when(model.AskRepair, func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 }),
 	// works answers feedback with a commit, and has nothing to add when a reviewer asks for more.
 	"works": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskFeedback {
@@ -306,6 +286,15 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// meanwhile does what the file named by FAKE_AGENT_LOG + ".meanwhile" says: requests that other people make while the
 	// agent is at work, one JSON object each.
 	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
+}
+
+// when is an agent that does this where it is asked for that.
+func when(kind string, does func(model.Request, *model.Outcome)) func(model.Request, *model.Outcome) {
+	return func(r model.Request, o *model.Outcome) {
+		if r.Kind == kind {
+			does(r, o)
+		}
+	}
 }
 
 // types is an agent that gives shell commands, and asks for a commit with this message; "" for none.

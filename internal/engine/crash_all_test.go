@@ -53,7 +53,7 @@ func TestADeathDuringTheRecoveryIsMadeGoodToo(t *testing.T) {
 func TestTwoRunsAtOnceDoOneTurn(t *testing.T) {
 	want, last := uninterrupted(t)
 	every(t, writes(1, last), func(t *testing.T, n int) {
-		every(t, []string{"before", "after"}, func(t *testing.T, when string) { // this write of the first the second runs
+		every(t, []string{"before", "after"}, func(t *testing.T, when string) { // the second runs then, beside this write of the first
 			w, ev := twoComments(t)
 			entered := false
 			enter := func(i int) {

@@ -27,6 +27,14 @@ var ways = map[string]func(w *world, login, text string) (event, edit string){
 	},
 }
 
+// judges has somebody submit a review, and gives the event of it.
+func (w *world) judges(login string, review object) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "POST", w.pull("/reviews"), review)
+	return w.delivery("pull_request_review")
+}
+
 // heard is what the agent was told, call by call.
 func (w *world) heard() []string {
 	w.t.Helper()
@@ -77,9 +85,7 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 func TestAnApprovalCallsNoAgent(t *testing.T) {
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	head := w.tip()
-	w.later(time.Minute)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Thank you. Please merge it.", "commit_id": head})
-	w.gives(model.ResultNothing, w.handle(w.delivery("pull_request_review")))
+	w.gives(model.ResultNothing, w.handle(w.judges("alice", object{"event": "APPROVE", "body": "Thank you. Please merge it.", "commit_id": head})))
 	w.sweep()
 	assert.Zero(t, w.calls())
 	assert.Equal(t, head, w.tip())

@@ -276,11 +276,9 @@ func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
 // Whose token it is may review like anybody, and be answered.
 func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
 	w := newWorld(t)
-	w.review("octo", "Answer me.")
-	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("pull_request_review_comment")).Result)
+	w.done(w.as("sandbox-octo", w.remark("octo", "Answer me.")))
 	w.settled(1, 1, 1)
-	w.talk("octo", "And me.")
-	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("issue_comment")).Result)
+	w.done(w.as("sandbox-octo", w.say("octo", "And me.")))
 	w.settled(1, 2, 2)
 	assert.Equal(t, model.ResultNothing, w.as("sandbox-octo", w.delivery("issue_comment")).Result, "its own answers are no feedback")
 	assert.Equal(t, 2, w.calls())

@@ -42,10 +42,8 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	}
 	w := newWorld(t, `required_tests = ["sh", "-c", "test -w who && id -un >&2 && exit 1"]`)
 	w.isolated(whoAmI)
-	w.talk("alice", "Who are you?")
 	e := w.engine()
-	rep := w.by(e, w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, "the tests fail")
+	rep := w.gives(model.ResultBlocked, w.by(e, w.say("alice", "Who are you?"))) // the tests fail
 	name := regexp.MustCompile(`mergexo-[0-9a-f]{8}\b`).FindString(rep.Reason)
 	require.NotEmpty(t, name, rep.Reason)
 	assert.Contains(t, string(contents(t, "/etc/passwd")), name, "one user serves the run")

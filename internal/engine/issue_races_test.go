@@ -38,13 +38,12 @@ func always(*http.Request) bool { return true }
 func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
 	w := newIssue(t)
 	w.handle(w.label("alice", smallJob))
-	id := w.talk("bob", "What about Gemran?")
-	ev := w.delivery("issue_comment")
+	ev := w.say("bob", "What about Gemran?")
 	w.beforeWriting(func() { w.handle(ev) })
 	w.handle(ev)
 	w.gate.at = nil
 	w.handle(ev)
-	w.gives(model.ResultNothing, w.handle(w.reword("bob", id, "What about German?")))
+	w.gives(model.ResultNothing, w.handle(w.reword("bob", ev.CommentID, "What about German?")))
 	assert.Len(t, w.comments(), 3)
 	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
 }

@@ -56,12 +56,10 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	"idle":  func(model.Request, *model.Outcome) {},
 	"quiet": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "quiet") },
 	// tested adds a test when it is told that one is missing.
-	"tested": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskRepair {
-			appendLine("greeting_test.txt", r.CI[0].Log)
-			o.CommitMessage = "Test it"
-		}
-	},
+	"tested": when(model.AskRepair, func(r model.Request, o *model.Outcome) {
+		appendLine("greeting_test.txt", r.CI[0].Log)
+		o.CommitMessage = "Test it"
+	}),
 	"lost": types("", `git switch -q -c side; echo side >side.txt; git add -A; git commit -q -m Side; git switch -q -`),
 	// unmerged commits something, and leaves a merge with a conflict.
 	"unmerged": types("", `echo ours >>greeting.txt; git commit -q -a -m Ours; git switch -q -c theirs HEAD~1; echo theirs >>greeting.txt

@@ -58,9 +58,7 @@ func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
 	w := asked(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval BLOCKED"}, w.merges())
-	w.later(time.Minute)
-	w.api("bob", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Formal, please."})
-	w.handle(w.delivery("pull_request_review"))
+	w.handle(w.judges("bob", object{"event": "APPROVE", "body": "Formal, please."}))
 	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Formal, please.")
 }
 

@@ -31,29 +31,25 @@ func (w *world) labelled() any {
 }
 
 func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
-	every(t, []string{"event", "sweep"}, func(t *testing.T, by string) {
+	each(t, map[string]func(w *world){
+		"by an event": func(w *world) { w.handle(w.delivery("pull_request")) },
+		"by a sweep":  func(w *world) { w.sweep() },
+	}, func(t *testing.T, _ string, look func(w *world)) {
 		w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
 		w.labels("bob", "look")
 		rep := w.handle(w.delivery("pull_request"))
 		assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
 		w.takesOff("bob", "look")
 		w.labels("carol", "look")
-		look := func() {
-			if by == "event" {
-				w.handle(w.delivery("pull_request"))
-				return
-			}
-			w.sweep()
-		}
-		look()
+		look(w)
 		assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
 		assert.Contains(t, w.reviewed(), "3 findings")
 		assert.Empty(t, w.labelled())
-		look()
+		look(w)
 		assert.Equal(t, 1, w.calls())
 
 		w.labels("carol", "look")
-		look()
+		look(w)
 		assert.Contains(t, w.said(), "After a new commit, you can request another review.")
 		assert.Empty(t, w.labelled(), "it is answered and taken off")
 		assert.Equal(t, 1, w.calls())

@@ -104,9 +104,8 @@ func TestWhatAReviewerSaysDoesNothingElse(t *testing.T) {
 	assert.NotContains(t, w.reviewed(), "[block]")
 	rep := w.gives(model.ResultNothing, w.handle(w.delivery("pull_request_review")))
 	assert.Zero(t, rep.Calls.GraphQL+rep.Calls.REST, "our own review is no event")
-	w.talk("alice", "Go on.")
 	w.agent = "echo"
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("alice", "Go on."))
 	assert.NotContains(t, w.lastSaid(), "Here, too", "it is no feedback either")
 }
 

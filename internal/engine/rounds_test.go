@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -133,10 +132,8 @@ func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
 // fiftyComments is one review with fifty of them.
 func fiftyComments(t *testing.T) (*world, model.Event) {
 	w := newWorld(t)
-	w.later(time.Minute)
 	comments := slices.Repeat([]object{{"path": "greeting.txt", "line": 2, "body": "Why?"}}, 50)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "", "comments": comments})
-	return w, w.delivery("pull_request_review")
+	return w, w.judges("alice", object{"event": "COMMENT", "body": "", "comments": comments})
 }
 
 func TestAnswersThatAreTooLongAreAskedForOnceMoreInShort(t *testing.T) {

@@ -80,9 +80,7 @@ func TestThreeReviewersAtOnceAreOneTurn(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "One.")
 	w.review("bob", "Two.")
-	w.later(time.Minute)
-	w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.handle(w.judges("carol", object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})))
 	w.settled(3, 1, 1)
 	assert.Equal(t, 1, w.calls())
 }
@@ -152,9 +150,7 @@ func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 	for i := range 110 {
 		many = append(many, object{"path": "greeting.txt", "line": 1 + i%2, "side": "RIGHT", "body": fmt.Sprintf("Wish %d.", i)})
 	}
-	w.later(time.Minute)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "comments": many})
-	ev := w.delivery("pull_request_review")
+	ev := w.judges("alice", object{"event": "COMMENT", "comments": many})
 	w.later(time.Minute)
 	w.done(w.handle(ev))
 	w.settled(110, 3, 3)
