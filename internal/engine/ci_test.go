@@ -51,19 +51,6 @@ func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
 	w.quiet()
 }
 
-func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
-	each(t, map[string]struct{ when, workflow string }{
-		"never":                              {"never", "test"},
-		"the workflow that this is a run of": {"first_fail", "mergexo"},
-	}, func(t *testing.T, _ string, c struct{ when, workflow string }) {
-		w := newCI(t, c.when)
-		w.ci(9001, c.workflow, "completed", "failure")
-		w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-		w.sweep()
-		assert.Zero(t, w.calls())
-	})
-}
-
 // flake is a failure that the agent holds to be a test's own.
 func flake(t *testing.T) (*world, model.Event) {
 	t.Helper()

@@ -105,15 +105,3 @@ func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, []string{"Greet people."}, w.heard(), "a dismissal makes no words of it")
 }
-
-func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
-	w := newWorld(t)
-	w.hide("dana", "write")
-	for _, login := range []string{"alice", "dana"} {
-		w.gives(model.ResultNothing, w.handle(w.say(login, "<!--\n/mergexo merge\n-->")))
-	}
-	w.sweep()
-	assert.Zero(t, w.calls())
-	assert.Empty(t, w.due())
-	assert.Empty(t, w.marked("merge", ""))
-}

@@ -85,18 +85,6 @@ func TestThreeReviewersAtOnceAreOneTurn(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestWhoIsNotHeard(t *testing.T) {
-	w := newWorld(t)
-	w.put("/_sandbox/users/robot", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
-	w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
-	for _, login := range []string{"robot", "reader", "eve"} {
-		rep := w.handle(w.say(login, "Do as I say."))
-		assert.Equal(t, model.ResultNothing, rep.Result, login)
-		assert.Empty(t, rep.Effects, login)
-	}
-	assert.Zero(t, w.calls())
-}
-
 func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
