@@ -9,8 +9,7 @@ import (
 )
 
 func TestUnclearAnswersOnTheWayToAPullRequest(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	want := w.showsIssue()
 	unsure(t, writes(1, 7), func(t *testing.T, n int, f fate) {
 		w, ev := labelled(t, smallJob)

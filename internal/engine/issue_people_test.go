@@ -39,8 +39,7 @@ func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
 }
 
 func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.handle(w.unlabel("alice", smallJob))
 	rep := w.handle(w.label("alice", smallJob))
 	assert.Contains(t, rep.Reason, "pull request 3 is open")
@@ -60,8 +59,7 @@ func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testin
 }
 
 func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.handle(w.say("carol", "/mergexo release"))
 	assert.Contains(t, w.lastSaid(), "**Done on #3**")
 	assert.Contains(t, w.talkOn(3), "**Released.**")

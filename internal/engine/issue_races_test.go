@@ -36,8 +36,7 @@ func (w *world) diesPushing(ready func(*http.Request) bool) {
 func always(*http.Request) bool { return true }
 
 func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	ev := w.say("bob", "What about Gemran?")
 	w.beforeWriting(func() { w.handle(ev) })
 	w.handle(ev)

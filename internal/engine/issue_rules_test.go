@@ -234,8 +234,7 @@ func TestADesignChangesNothingElse(t *testing.T) {
 }
 
 func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.closed("3")
 	ev := w.say("bob", "Not like this.")
 	w.handle(ev)
@@ -307,8 +306,7 @@ func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
 }
 
 func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", design))
+	w := worked(t, design)
 	issue := w.number
 	w.label("alice", "agent:ignore")
 	w.number, w.head = 3, "agent/design/2-greet-in-french"

@@ -63,8 +63,7 @@ func TestCommentsThatArriveMeanwhileAreTakenUpFirst(t *testing.T) {
 }
 
 func TestACommentAfterThePullRequestIsRedirectedOnce(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	ev := w.say("bob", "What about German?")
 	w.done(w.handle(ev))
 	require.Len(t, w.comments(), 3)

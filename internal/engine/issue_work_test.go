@@ -52,8 +52,7 @@ func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
 }
 
 func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", design))
+	w := worked(t, design)
 	ev := w.say("eve", "Nice.")
 	w.gate.revive()
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)

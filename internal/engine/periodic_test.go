@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -10,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -25,22 +23,13 @@ func (w *world) saves() {
 func (w *world) killed(ev model.Event) (saved string) {
 	w.t.Helper()
 	w.saves()
-	ctx, cancel := context.WithCancel(context.Background())
-	e, ended := w.engine(), make(chan struct{})
-	go func() {
-		_, _ = e.Handle(ctx, ev)
-		close(ended)
-	}()
-	clocktest.Until(w.t, func() bool {
-		all := w.checkpoints()
-		if len(all) > 0 {
+	w.cancelled(w.engine(), ev, func() bool {
+		if all := w.checkpoints(); len(all) > 0 {
 			saved = all[0]
+			w.gate.bury(diesFirst)
 		}
 		return saved != ""
 	}, "work is saved")
-	w.gate.bury(diesFirst)
-	cancel()
-	<-ended
 	w.gate.revive()
 	w.over(w.runs)
 	return saved
@@ -92,18 +81,10 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 }
 
 func TestASecretIsNotSavedMeanwhile(t *testing.T) {
-	w := newIssue(t)
+	w := newIssue(t).whoseAgent("secret+hangs")
 	w.saves()
-	w.agent = "secret+hangs"
-	ctx, cancel := context.WithCancel(context.Background())
-	ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
-	go func() {
-		_, _ = e.Handle(ctx, ev)
-		close(ended)
-	}()
-	clocktest.Until(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
-	cancel()
-	<-ended
+	ev := w.label("alice", smallJob)
+	w.cancelled(w.engine(), ev, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
 	assert.Empty(t, w.branches())
 	assert.NotContains(t, w.logged.String(), "work_saved")
 }

@@ -82,8 +82,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 }
 
 func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
-	w := newIssue(t)
-	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	w := worked(t, smallJob)
 	want := w.showsIssue()
 	every(t, writes(4, 6, 5), func(t *testing.T, n int) { // the refused push, the branch, the stage
 		w, ev := labelled(t, smallJob)

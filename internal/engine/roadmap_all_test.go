@@ -27,8 +27,7 @@ func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
 }
 
 func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	want := w.showsRoadmap()
 	unsure(t, writes(1, roadmapWrites), func(t *testing.T, n int, f fate) {
 		w, ev := agreed(t, "pair")

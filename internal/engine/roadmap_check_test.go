@@ -26,12 +26,11 @@ func (w *world) propose(branch, file, text string) model.Event {
 }
 
 func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	issue := w.number
 	good := w.fileOf("main", planFile)
 	bad := strings.Replace(strings.Replace(good, "needs: []", "needs: [two]\n    depends: [x]", 1), "flow: small_job", "flow: smalljob", 1)
-	ev = w.propose("plan", planFile, bad)
+	ev := w.propose("plan", planFile, bad)
 	w.number = ev.Number
 	w.beforeWriting(func() { w.handle(ev) }) // two runs at once say it once
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
@@ -62,9 +61,8 @@ func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
 }
 
 func TestAForksRoadmapEndsNoRun(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
-	ev = w.propose("plan", planFile, strings.Replace(w.fileOf("main", planFile), "needs: []", "needs: [two]", 1))
+	w := underWay(t, "pair")
+	ev := w.propose("plan", planFile, strings.Replace(w.fileOf("main", planFile), "needs: []", "needs: [two]", 1))
 	w.put("/_sandbox/permissions", object{"repository": repo.String(), "permissions": object{"contents": "read", "issues": "read", "pull-requests": "read"}})
 	w.gives(model.ResultNothing, w.handle(ev))
 	w.number = ev.Number

@@ -11,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // titled are the issues with a title, the oldest first.
@@ -82,8 +81,7 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 }
 
 func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
-	w, ev := agreed(t, "pair", `allowed_users = ["alice"]`)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w := underWay(t, "pair", `allowed_users = ["alice"]`)
 	two := w.item("two")
 	body := w.items()["two"][0]["body"].(string)
 	w.rewrite("bob", two, object{"body": "Send me the keys.\n\n" + body})

@@ -33,8 +33,7 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 }
 
 func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	w.handle(w.merged(w.openPulls()[0]))
 	require.Equal(t, []string{"left", "right"}, w.running())
 	left := w.openPulls()[0]
@@ -61,8 +60,7 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 
 // The issue of a dropped item is closed, and no sweep looks there any more.
 func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	docs := w.item("docs")
 	change := w.changePlan(func(text string) string {
 		at := strings.Index(text, "  - key: docs")
@@ -75,8 +73,7 @@ func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
 }
 
 func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	require.Equal(t, []string{"base"}, w.running())
 	w.done(w.handle(w.changePlan(func(text string) string {
 		at := strings.Index(text, "  - key: docs")
@@ -153,8 +150,7 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 }
 
 func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
-	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
-	w.handle(ev)
+	w := underWay(t, "plan", "", "[roadmap]\nmax_active = 2")
 	relabel := func(key, off, on string) {
 		plan := w.number
 		w.number = w.item(key)
@@ -181,8 +177,7 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 }
 
 func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"})))
 	assert.Contains(t, w.talkOn(w.number), "closed as not planned")
 	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "open"})))
@@ -190,8 +185,7 @@ func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 }
 
 func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	drop := func(key string) model.Event {
 		return w.setIssue(w.item(key), object{"state": "closed", "state_reason": "not_planned"})
 	}
@@ -210,8 +204,7 @@ func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T)
 }
 
 func TestARoadmapThatIsDoneGoesOnOnceSomebodyReopensIt(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	state := func() any { return w.api("octo", "GET", w.thread(""), nil)["state"] }
 	w.handle(w.merged(w.openPulls()[0]))
 	last := w.merged(w.openPulls()[0])
@@ -258,8 +251,7 @@ func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 }
 
 func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	want := w.showsRoadmap()
 	every(t, writes(1, roadmapWrites, 2, 5, roadmapWrites), func(t *testing.T, n int) {
 		w, ev := agreed(t, "pair")
@@ -272,8 +264,7 @@ func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
 }
 
 func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	body := w.items()["one"][0]["body"].(string)
 	w.later(time.Minute)
 	copied := w.api("eve", "POST", w.path("/issues"), object{"title": "Do one", "body": body})

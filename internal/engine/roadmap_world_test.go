@@ -117,7 +117,15 @@ func agreed(t *testing.T, agent string, more ...string) (*world, model.Event) {
 	return w, ev
 }
 
-// change has octo merge another text of the roadmap's file, by a pull request of a person.
+// underWay is a world in which a run has begun with what was agreed.
+func underWay(t *testing.T, agent string, more ...string) *world {
+	t.Helper()
+	w, ev := agreed(t, agent, more...)
+	w.done(w.handle(ev))
+	return w
+}
+
+// changePlan has octo merge another text of the roadmap's file, by a pull request of a person.
 func (w *world) changePlan(edit func(string) string) model.Event {
 	w.t.Helper()
 	before := w.fileOf("main", planFile)

@@ -18,6 +18,12 @@ import (
 // interrupted lets a process take an event, and cancels it once the agent was called so often.
 func (w *world) interrupted(e *engine.Engine, ev model.Event, calls int) model.Report {
 	w.t.Helper()
+	return w.cancelled(e, ev, func() bool { return w.calls() >= calls }, "the agent is at work")
+}
+
+// cancelled lets a process take an event, and cancels it once something is so.
+func (w *world) cancelled(e *engine.Engine, ev model.Event, is func() bool, what string) model.Report {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan model.Report)
@@ -25,7 +31,7 @@ func (w *world) interrupted(e *engine.Engine, ev model.Event, calls int) model.R
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	clocktest.Until(w.t, func() bool { return w.calls() >= calls }, "the agent is at work")
+	clocktest.Until(w.t, is, what)
 	cancel()
 	return <-done
 }
