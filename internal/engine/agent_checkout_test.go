@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"io/fs"
@@ -54,17 +53,11 @@ func happens(t *testing.T, place string, troubles []trouble) {
 func (w *world) neighbour() (files func() map[string]string) {
 	w.t.Helper()
 	dir := w.log + ".elsewhere"
-	git := func(args ...string) error {
-		args = append([]string{"-C", dir, "-c", "user.name=o", "-c", "user.email=o@example.com"}, args...)
-		return exec.CommandContext(context.Background(), "git", args...).Run()
-	}
 	require.NoError(w.t, os.Mkdir(dir, 0o700))
-	for _, args := range [][]string{
-		{"init", "-q"}, {"commit", "-q", "--allow-empty", "-m", "Theirs"}, {"branch", "side"}, {"commit", "-q", "--allow-empty", "-m", "More"},
-		{"config", "alias.mine", "log"}, {"config", "remote.origin.url", w.origin + "/" + repo.String()},
-	} {
-		require.NoError(w.t, git(args...), args)
-	}
+	out, err := exec.CommandContext(w.t.Context(), "sh", "-ec", `cd "$0"; git init -q; git config user.name o; git config user.email o@example.com
+		git commit -q --allow-empty -m Theirs; git branch side; git commit -q --allow-empty -m More
+		git config alias.mine log; git config remote.origin.url "$1"`, dir, w.origin+"/"+repo.String()).CombinedOutput()
+	require.NoError(w.t, err, "%s", out)
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, ".git", "MERGE_HEAD"), []byte(strings.Repeat("1", 40)+"\n"), 0o600))
 	return func() map[string]string {
 		all := map[string]string{}
@@ -87,8 +80,7 @@ func TestADamagedConfigurationIsPutBack(t *testing.T) {
 	w.agent = "talk+the config is garbage"
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 1)
-	now := contents(t, filepath.Join(w.workdir, ".git/config"))
-	assert.Equal(t, string(was), string(now))
+	assert.Equal(t, string(was), string(contents(t, filepath.Join(w.workdir, ".git/config"))))
 }
 
 func TestAWorkspaceThatStaysDamagedIsGotOver(t *testing.T) {

@@ -47,18 +47,14 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		appendLine("greeting.txt", "answered")
 		o.CommitMessage = "Answer, in words of call " + nth()
 		o.GeneralComment = "This is call " + nth()
-		for _, f := range r.Feedback {
-			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done in call " + nth(), Done: true})
-			}
-		}
+		replies(r, o, "Done in call "+nth(), true)
 	},
 	// job does what an issue asks for.
 	"job": func(r model.Request, o *model.Outcome) {
 		if r.Kind == model.AskReview {
 			return
 		}
-		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".author", []byte(where()), 0o600))
+		check(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".author", []byte(where()), 0o600))
 		if r.Kind == model.AskDesign {
 			o.Title, o.Summary, o.DesignDoc = "Greet in French", "How to greet in French.", "# Greeting\n\nSay bonjour.\n"
 			o.TouchPaths = []string{"greeting.txt"}
@@ -97,19 +93,9 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 	},
 	// talk only replies.
-	"talk": func(r model.Request, o *model.Outcome) {
-		for _, f := range r.Feedback {
-			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "No change is needed."})
-			}
-		}
-	},
+	"talk": func(r model.Request, o *model.Outcome) { replies(r, o, "No change is needed.", false) },
 	// claims says that all is done, and does nothing.
-	"claims": func(r model.Request, o *model.Outcome) {
-		for _, f := range r.Feedback {
-			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "It is so already.", Done: true})
-		}
-	},
+	"claims": func(r model.Request, o *model.Outcome) { replies(r, o, "It is so already.", true) },
 	// picky does what it likes to, and turns down what would have it delete something.
 	"picky": func(r model.Request, o *model.Outcome) {
 		appendLine("greeting.txt", "picked")
@@ -127,12 +113,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	},
 	// long says more than a comment can hold, in words that do not compress.
 	"costly": func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 1_500_000 }, // in some other unit
-	"long": func(_ model.Request, o *model.Outcome) {
-		noise := make([]byte, 100_000)
-		_, err := rand.Read(noise)
-		must(err)
-		o.GeneralComment = hex.EncodeToString(noise)
-	},
+	"long":   func(_ model.Request, o *model.Outcome) { o.GeneralComment = noise(100_000) },
 	// wordy replies at length, in words that do not compress, and in short when it is told to; stubborn never does.
 	"wordy": func(r model.Request, o *model.Outcome) {
 		if r.Kind != "repair" || !strings.Contains(r.CI[0].Log, "too long to be recorded") {
@@ -141,9 +122,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage = "Answer at length"
 			return
 		}
-		for _, f := range r.Feedback {
-			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "In short: yes."})
-		}
+		replies(r, o, "In short: yes.", false)
 	},
 	"stubborn": wordy,
 	"marker": func(_ model.Request, o *model.Outcome) {
@@ -197,7 +176,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 			o.CommitMessage = "Merge"
 		}
 		if r.Kind == "repair" {
-			must(os.WriteFile("greeting.txt", []byte(r.CI[0].Log), 0o600))
+			check(os.WriteFile("greeting.txt", []byte(r.CI[0].Log), 0o600))
 			o.CommitMessage = "Merge, on second thought"
 		}
 	},
@@ -218,7 +197,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// vast commits 18 MB of text, with a key at their end.
 	"vast": func(_ model.Request, o *model.Outcome) {
 		for _, name := range []string{"a.txt", "b.txt", "c.txt"} {
-			must(os.WriteFile(name, []byte(strings.Repeat("x\n", 3<<20)+name), 0o600))
+			check(os.WriteFile(name, []byte(strings.Repeat("x\n", 3<<20)+name), 0o600))
 		}
 		appendLine("d.txt", "token = \"ghp"+"_016C7EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL\"")
 		o.CommitMessage = "Leave room"
@@ -227,16 +206,16 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	"blab": func(r model.Request, o *model.Outcome) {
 		o.GeneralComment = "I used " + strings.TrimSpace(os.Getenv("MODEL_KEY")) + ".\nAnd found ghp" + "_016C\x007EnXuFTSSx6Z2fW5s5mR8GfY2B3kQ9aL there.\nThat is all."
 	},
-	"badkey": func(model.Request, *model.Outcome) { must(errors.New("bad key " + os.Getenv("MODEL_KEY"))) },
+	"badkey": func(model.Request, *model.Outcome) { check(errors.New("bad key " + os.Getenv("MODEL_KEY"))) },
 	// longkey says it where an error ends that is too long.
 	"longkey": func(model.Request, *model.Outcome) {
-		must(errors.New(strings.Repeat("x", 277) + os.Getenv("MODEL_KEY")))
+		check(errors.New(strings.Repeat("x", 277) + os.Getenv("MODEL_KEY")))
 	},
 	// borrow commits a tree of another repository, whose objects it has git look into.
 	"borrow": types("", `echo "$FOREIGN/.git/objects" >.git/objects/info/alternates; tree=$(git -C "$FOREIGN" rev-parse "HEAD^{tree}")
 		git update-ref HEAD $(git commit-tree -p HEAD -m Borrowed $tree)`),
 	// fail ends in the middle, hangs in the middle: after what was done before.
-	"fail": func(model.Request, *model.Outcome) { must(errors.New("no model today")) },
+	"fail": func(model.Request, *model.Outcome) { check(errors.New("no model today")) },
 	"hangs": func(model.Request, *model.Outcome) {
 		note()
 		_, _ = io.Copy(io.Discard, neverEnds())
@@ -253,63 +232,41 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	// dated has what follows commit at one and the same time, so that equal work is the very same commit.
 	"dated": func(model.Request, *model.Outcome) {
 		for _, name := range []string{"GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"} {
-			must(os.Setenv(name, "1767355200 +0000"))
+			check(os.Setenv(name, "1767355200 +0000"))
 		}
 	},
 	// sees notes which files it finds.
 	"sees":  types("", `git ls-files --cached --others >"$FAKE_AGENT_LOG.seen"`),
 	"dirty": types("", `echo left >>left.txt`),
-	"repair": func(r model.Request, o *model.Outcome) {
-		if r.Kind == "repair" {
-			appendLine("fixed.txt", r.CI[0].Log)
-			o.CommitMessage, o.ReviewReplies = "Repair", nil
-		}
-	},
+	"repair": when(model.AskRepair, func(r model.Request, o *model.Outcome) {
+		appendLine("fixed.txt", r.CI[0].Log)
+		o.CommitMessage, o.ReviewReplies = "Repair", nil
+	}),
 	// chats says in a repair what only a pull request has a place for.
-	"chats": func(r model.Request, o *model.Outcome) {
-		if r.Kind == "repair" {
-			o.GeneralComment = "Repaired."
-		}
-	},
+	"chats": when(model.AskRepair, func(_ model.Request, o *model.Outcome) { o.GeneralComment = "Repaired." }),
 	// reviews finds what the next of the files FAKE_AGENT_LOG + ".findings" says, and keeps to itself what it was asked.
 	"reviews": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskReview {
 			return
 		}
-		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".prompt", []byte(r.Prompt), 0o600))
-		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".reviewer", []byte(where()), 0o600))
-		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".findings")
-		must(err)
+		check(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".prompt", []byte(r.Prompt), 0o600))
+		check(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".reviewer", []byte(where()), 0o600))
+		raw := got(os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".findings"))
 		var rounds [][]model.Finding
-		must(json.Unmarshal(raw, &rounds))
+		check(json.Unmarshal(raw, &rounds))
 		o.Findings = rounds[0]
-		raw, err = json.Marshal(rounds[min(1, len(rounds)-1):])
-		must(err)
-		must(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".findings", raw, 0o600))
+		raw = got(json.Marshal(rounds[min(1, len(rounds)-1):]))
+		check(os.WriteFile(os.Getenv("FAKE_AGENT_LOG")+".findings", raw, 0o600))
 	},
 	// meddles commits while it should only look.
-	"meddles": func(r model.Request, _ *model.Outcome) {
-		if r.Kind == model.AskReview {
-			run("sh", "-ec", "echo meddled >meddled.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -q -m Meddle")
-		}
-	},
+	"meddles": when(model.AskReview, types("", "echo meddled >meddled.txt; git add -A; git -c user.name=x -c user.email=x@example.com commit -q -m Meddle")),
 	// pushes tries to push while it should only look.
-	"pushes": func(r model.Request, _ *model.Outcome) {
-		if r.Kind == model.AskReview {
-			_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
-		}
-	},
+	"pushes": when(model.AskReview, func(model.Request, *model.Outcome) {
+		_ = exec.Command("git", "push", "origin", "HEAD:refs/heads/moon", "HEAD:refs/heads/agent/small/2-greet-in-french").Run() // it fails, which is the point
+	}),
 	// dear costs much as a reviewer, strives as the author that works on a review.
-	"dear": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskReview {
-			o.Usage.CostUSD = 0.75
-		}
-	},
-	"strives": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskRepair {
-			o.Usage.CostUSD = 0.75
-		}
-	},
+	"dear":    when(model.AskReview, func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 }),
+	"strives": when(model.AskRepair, func(_ model.Request, o *model.Outcome) { o.Usage.CostUSD = 0.75 }),
 	// works answers feedback with a commit, and has nothing to add when a reviewer asks for more.
 	"works": func(r model.Request, o *model.Outcome) {
 		if r.Kind != model.AskFeedback {
@@ -317,11 +274,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 		}
 		appendLine("greeting.txt", "worked")
 		o.CommitMessage = "Work"
-		for _, f := range r.Feedback {
-			if f.Kind == model.KindReview {
-				o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: "Done.", Done: true})
-			}
-		}
+		replies(r, o, "Done.", true)
 	},
 	// heeds does what a reviewer said.
 	"heeds": func(r model.Request, o *model.Outcome) {
@@ -335,6 +288,15 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	"meanwhile": func(model.Request, *model.Outcome) { meanwhile() },
 }
 
+// when is an agent that does this where it is asked for that.
+func when(kind string, does func(model.Request, *model.Outcome)) func(model.Request, *model.Outcome) {
+	return func(r model.Request, o *model.Outcome) {
+		if r.Kind == kind {
+			does(r, o)
+		}
+	}
+}
+
 // types is an agent that gives shell commands, and asks for a commit with this message; "" for none.
 func types(message, script string) func(model.Request, *model.Outcome) {
 	return func(_ model.Request, o *model.Outcome) {
@@ -343,12 +305,25 @@ func types(message, script string) func(model.Request, *model.Outcome) {
 	}
 }
 
+// replies gives each comment on a line the same answer.
+func replies(r model.Request, o *model.Outcome, body string, done bool) {
+	for _, f := range r.Feedback {
+		if f.Kind == model.KindReview {
+			o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: body, Done: done})
+		}
+	}
+}
+
+// noise is a text of so many random bytes.
+func noise(bytes int) string {
+	raw := make([]byte, bytes)
+	got(rand.Read(raw))
+	return hex.EncodeToString(raw)
+}
+
 func wordy(r model.Request, o *model.Outcome) {
 	for _, f := range r.Feedback {
-		noise := make([]byte, 1750)
-		_, err := rand.Read(noise)
-		must(err)
-		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: hex.EncodeToString(noise)})
+		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: f.ID, Body: noise(1750)})
 	}
 }
 
@@ -398,7 +373,7 @@ const atWork = "at work"
 
 func neverEnds() io.Reader {
 	r, w, err := os.Pipe()
-	must(err)
+	check(err)
 	writer = w
 	fmt.Fprintln(os.Stderr, atWork)
 	return r
@@ -408,41 +383,27 @@ func neverEnds() io.Reader {
 var writer *os.File
 
 // note writes one line per call, so that a test can count them.
-func note() {
-	f, err := os.OpenFile(os.Getenv("FAKE_AGENT_LOG"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	must(err)
-	_, err = f.WriteString("called\n")
-	must(err)
-	must(f.Close())
-}
+func note() { appendLine(os.Getenv("FAKE_AGENT_LOG"), "called") }
 
 func nth() string {
-	raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG"))
-	must(err)
-	return fmt.Sprint(bytes.Count(raw, []byte("\n")))
+	return fmt.Sprint(bytes.Count(got(os.ReadFile(os.Getenv("FAKE_AGENT_LOG"))), []byte("\n")))
 }
 
 // where is the directory that the agent works in.
-func where() string {
-	dir, err := os.Getwd()
-	must(err)
-	return dir
-}
+func where() string { return got(os.Getwd()) }
 
-func mkdir(path string) { must(os.MkdirAll(path, 0o700)) }
+func mkdir(path string) { check(os.MkdirAll(path, 0o700)) }
 
 func appendLine(path, line string) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	must(err)
-	_, err = f.WriteString(line + "\n")
-	must(err)
-	must(f.Close())
+	f := got(os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600))
+	got(f.WriteString(line + "\n"))
+	check(f.Close())
 }
 
 func run(name string, args ...string) {
 	cmd := exec.Command(name, args...)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
-	must(cmd.Run())
+	check(cmd.Run())
 }
 
 // deed is one request that somebody makes while the agent is at work.
@@ -453,28 +414,32 @@ func meanwhile() {
 	if os.IsNotExist(err) {
 		return
 	}
-	must(err)
-	must(os.Remove(os.Getenv("FAKE_AGENT_LOG") + ".meanwhile"))
+	check(err)
+	check(os.Remove(os.Getenv("FAKE_AGENT_LOG") + ".meanwhile"))
 	var deeds []deed
-	must(json.Unmarshal(raw, &deeds))
+	check(json.Unmarshal(raw, &deeds))
 	for _, d := range deeds {
-		req, err := http.NewRequest(d.Method, os.Getenv("FAKE_AGENT_API")+d.Path, strings.NewReader(d.Body))
-		must(err)
+		req := got(http.NewRequest(d.Method, os.Getenv("FAKE_AGENT_API")+d.Path, strings.NewReader(d.Body)))
 		req.Header.Set("Authorization", "Bearer sandbox-"+d.Login)
-		resp, err := http.DefaultClient.Do(req)
-		must(err)
+		resp := got(http.DefaultClient.Do(req))
 		if resp.StatusCode >= 300 {
 			body, _ := io.ReadAll(resp.Body)
-			must(fmt.Errorf("%s %s: %s", d.Method, d.Path, body))
+			check(fmt.Errorf("%s %s: %s", d.Method, d.Path, body))
 		}
-		must(resp.Body.Close())
+		check(resp.Body.Close())
 	}
 }
 
-// must ends the fake agent: it is a program of its own, not a test.
-func must(err error) {
+// check ends the fake agent: it is a program of its own, not a test.
+func check(err error) {
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "fake agent:", err)
 		os.Exit(9)
 	}
+}
+
+// got is what a call of the fake agent gives, which an error ends.
+func got[T any](value T, err error) T {
+	check(err)
+	return value
 }

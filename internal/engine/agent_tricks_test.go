@@ -31,8 +31,7 @@ type trick = func(model.Request, *model.Outcome)
 // prints is an agent that says this on stdout, and nothing else.
 func prints(text string) trick {
 	return func(model.Request, *model.Outcome) {
-		_, err := os.Stdout.WriteString(text)
-		must(err)
+		got(os.Stdout.WriteString(text))
 		os.Exit(0)
 	}
 }
@@ -53,12 +52,10 @@ var says = map[string]trick{
 	"noise100": func(model.Request, *model.Outcome) { pour(os.Stderr, "noise\n") },
 	// foreign answers the comments whose ids FAKE_AGENT_LOG + ".foreign" lists.
 	"foreign": func(_ model.Request, o *model.Outcome) {
-		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".foreign")
-		must(err)
+		raw := got(os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".foreign"))
 		for id := range strings.FieldsSeq(string(raw)) {
 			r := model.ReviewReply{Body: "Not for you."}
-			_, err := fmt.Sscan(id, &r.ReviewCommentID)
-			must(err)
+			got(fmt.Sscan(id, &r.ReviewCommentID))
 			o.ReviewReplies = append(o.ReviewReplies, r)
 		}
 	},
@@ -105,9 +102,8 @@ var leaves = map[string]trick{
 		script := `exec 3>"$0"; echo here >&3; while :; do echo x >> left-behind.txt; sleep 0.01; done`
 		cmd := exec.Command("setsid", "sh", "-c", script, gate)
 		cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
-		must(cmd.Start())
-		_, err := os.ReadFile(gate + ".seen") // a fifo: the test says when it has seen the process
-		must(err)
+		check(cmd.Start())
+		got(os.ReadFile(gate + ".seen")) // a fifo: the test says when it has seen the process
 	},
 	// silent asks for no commit after all.
 	"silent":             func(_ model.Request, o *model.Outcome) { o.CommitMessage = "" },
@@ -140,10 +136,9 @@ var leaves = map[string]trick{
 	"excludes": types("", `mkdir -p .git/info; echo left.txt >>.git/info/exclude; echo fixed >>left.txt`),
 	// plants puts a copy of a handoff where its own is going to be, as FAKE_AGENT_LOG + ".plants" says: "from to".
 	"plants": func(model.Request, *model.Outcome) {
-		raw, err := os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".plants")
-		must(err)
+		raw := got(os.ReadFile(os.Getenv("FAKE_AGENT_LOG") + ".plants"))
 		from, to, _ := strings.Cut(string(raw), " ")
-		must(os.CopyFS(to, os.DirFS(from)))
+		check(os.CopyFS(to, os.DirFS(from)))
 	},
 }
 
@@ -160,13 +155,13 @@ var asks = map[string]trick{
 	// resolve takes both sides of a conflict.
 	"resolve": func(r model.Request, o *model.Outcome) {
 		if paths := conflicting(r); paths != nil {
-			must(os.WriteFile(paths[0], []byte("hello\nboth\n"), 0o600))
+			check(os.WriteFile(paths[0], []byte("hello\nboth\n"), 0o600))
 			o.CommitMessage = "Merge, with both"
 		}
 	},
 	"despairs": func(r model.Request, _ *model.Outcome) {
 		if conflicting(r) != nil {
-			must(errors.New("no model today"))
+			check(errors.New("no model today"))
 		}
 	},
 	"self-commits": func(r model.Request, _ *model.Outcome) {
@@ -223,31 +218,27 @@ func damage(script string) trick { return types("Change", "echo changed >>greeti
 
 // loseTrees unpacks all objects and keeps the commits only.
 func loseTrees() {
-	out, err := exec.Command("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").Output()
-	must(err)
+	out := got(exec.Command("git", "cat-file", "--batch-all-objects", "--batch-check=%(objectname) %(objecttype)").Output())
 	unpack()
 	for line := range strings.Lines(string(out)) {
 		var sha, kind string
-		_, err := fmt.Sscan(line, &sha, &kind)
-		must(err)
+		got(fmt.Sscan(line, &sha, &kind))
 		if kind == "tree" {
-			must(os.RemoveAll(filepath.Join(".git/objects", sha[:2], sha[2:])))
+			check(os.RemoveAll(filepath.Join(".git/objects", sha[:2], sha[2:])))
 		}
 	}
 }
 
 // unpack makes a file of each object, since git looks into packs first.
 func unpack() {
-	packs, err := filepath.Glob(".git/objects/pack/*.pack")
-	must(err)
+	packs := got(filepath.Glob(".git/objects/pack/*.pack"))
 	for _, pack := range packs {
-		raw, err := os.ReadFile(pack)
-		must(err)
-		must(os.RemoveAll(strings.TrimSuffix(pack, "pack") + "idx"))
-		must(os.RemoveAll(pack))
+		raw := got(os.ReadFile(pack))
+		check(os.RemoveAll(strings.TrimSuffix(pack, "pack") + "idx"))
+		check(os.RemoveAll(pack))
 		cmd := exec.Command("git", "unpack-objects", "-q")
 		cmd.Stdin = bytes.NewReader(raw)
-		must(cmd.Run())
+		check(cmd.Run())
 	}
 }
 
@@ -268,16 +259,13 @@ var forgeries = map[string]trick{
 func forge(old, new, kind string) {
 	commitAll("Work")
 	unpack()
-	name, err := exec.Command("git", "rev-parse", old).Output()
-	must(err)
-	content, err := exec.Command("git", "cat-file", kind, new).Output()
-	must(err)
+	name := got(exec.Command("git", "rev-parse", old).Output())
+	content := got(exec.Command("git", "cat-file", kind, new).Output())
 	var text bytes.Buffer
 	w := zlib.NewWriter(&text)
-	_, err = fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content)
-	must(err)
-	must(w.Close())
+	got(fmt.Fprintf(w, "%s %d\x00%s", kind, len(content), content))
+	check(w.Close())
 	file := filepath.Join(".git/objects", string(name[:2]), strings.TrimSpace(string(name[2:])))
-	must(os.RemoveAll(file))
-	must(os.WriteFile(file, text.Bytes(), 0o444))
+	check(os.RemoveAll(file))
+	check(os.WriteFile(file, text.Bytes(), 0o444))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 )
 
@@ -29,8 +30,7 @@ func TestARealProgramThatIsNotThereOrNotLoggedInAndThenIs(t *testing.T) {
 		w.shown(trouble{result: model.ResultFailed, says: missing}, w.handle(ev), before)
 		w.env["PATH"] = path
 		delete(w.env, r.KeyName)
-		_, err := w.engine().Handle(context.Background(), ev)
-		require.ErrorContains(t, err, "the secret "+r.KeyName+" is missing or empty")
+		require.ErrorContains(t, must.Err(w.engine().Handle(context.Background(), ev)), "the secret "+r.KeyName+" is missing or empty")
 		assert.Equal(t, before, w.tip())
 		assert.Len(t, w.marked("turn", ""), 1, "no attempt more")
 

@@ -68,8 +68,7 @@ func (w *world) recovers(ev model.Event, blocked bool) {
 	if blocked {
 		ev = w.say("carol", "/mergexo unblock")
 	}
-	rep := w.handle(ev)
-	require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.handle(ev))
 	commits := len(w.commits()) - 1 // what an attempt had left is taken up
 	w.settled(1, 1, commits)
 	if !blocked {
@@ -85,7 +84,7 @@ func TestWordsInAnotherEncodingAreStillAnAnswer(t *testing.T) {
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	w.settled(1, 1, 0)
 	assert.Contains(t, w.replies()[0]["body"], "\uFFFD la carte")
-	assert.Contains(t, w.marked("turn", "done")[0]["body"], "Un caf\uFFFD, please")
+	assert.Contains(t, w.receipt(), "Un caf\uFFFD, please")
 }
 
 // allocated is how many bytes this process has ever asked for.
@@ -122,11 +121,7 @@ func TestAnAnswerForAnotherPullRequest(t *testing.T) {
 	unheard := w.review("eve", "And me.")
 
 	// Another pull request, with a comment of its own.
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.head = "agent/other"
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
-	w.write("octo", w.head, "greeting.txt", "hello\nother\n")
-	w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Other", "head": w.head, "base": "main"})["number"].(float64))
+	w.number, w.head = w.openBeside("agent/other", "hello\nother\n"), "agent/other"
 	other := w.review("alice", "Answer me there.")
 	later, otherHead := w.delivery("pull_request_review_comment"), w.tip()
 

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -30,8 +29,7 @@ func (w *world) changed(from, to string) []string {
 
 // TestFilesThatNobodyTouchedAreNobodysWork: blobs and attributes disagree, so that git shows files as changed before the agent starts.
 func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
-	t.Parallel()
-	for how, pushed := range map[string][]string{
+	each(t, map[string][]string{
 		"answer":                        {"greeting.txt"},
 		"talk":                          {},
 		"answer+commits all":            {"greeting.txt"},
@@ -39,25 +37,23 @@ func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
 		"answer+stages all":             {"greeting.txt"},
 		"answer+commits all+rewrites":   {"greeting.txt", "old.txt"},
 		"answer+commits all+puts aside": {"greeting.txt"},
-	} {
-		for _, place := range []string{ownClone, workspace} {
-			t.Run(how+" in "+place, func(t *testing.T) {
-				w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
-				w.differs(w.head)
-				if place == workspace {
-					w.clone()
-				}
-				w.agent = how
-				before := w.tip()
-				w.done(w.handle(w.remark("alice", "Answer me.")))
-				assert.Equal(t, pushed, w.changed(before, w.tip()))
-				said := w.marked("turn", "done")[0]["body"]
-				assert.NotContains(t, said, "left changes")
-				assert.NotContains(t, said, "git stash")
-				assert.Empty(t, w.checkpoints())
-			})
-		}
-	}
+	}, func(t *testing.T, how string, pushed []string) {
+		every(t, []string{ownClone, workspace}, func(t *testing.T, place string) {
+			w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
+			w.differs(w.head)
+			if place == workspace {
+				w.clone()
+			}
+			w.agent = how
+			before := w.tip()
+			w.done(w.handle(w.remark("alice", "Answer me.")))
+			assert.Equal(t, pushed, w.changed(before, w.tip()))
+			said := w.marked("turn", "done")[0]["body"]
+			assert.NotContains(t, said, "left changes")
+			assert.NotContains(t, said, "git stash")
+			assert.Empty(t, w.checkpoints())
+		})
+	})
 }
 
 func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
@@ -70,24 +66,13 @@ func TestACheckpointHasNothingThatNobodyTouched(t *testing.T) {
 }
 
 func TestAnIssuesPullRequestHasNothingThatNobodyTouched(t *testing.T) {
-	t.Parallel()
-	for _, how := range []string{"job", "job+commits all"} {
-		t.Run(how, func(t *testing.T) {
-			w := newIssue(t)
-			w.differs("main")
-			w.agent = how
-			w.label("alice", "agent:bugfix")
-			w.done(w.handle(w.delivery("issues")))
-			pulls := w.list("octo", w.path("/pulls?state=open"))
-			head := pulls[len(pulls)-1].at("head", "sha").(string)
-			for _, p := range pulls {
-				if strings.HasPrefix(p.at("head", "ref").(string), "agent/bugfix/") {
-					head = p.at("head", "sha").(string)
-				}
-			}
-			assert.Equal(t, []string{"greeting.txt"}, w.changed("main", head))
-		})
-	}
+	every(t, []string{"job", "job+commits all"}, func(t *testing.T, how string) {
+		w := newIssue(t)
+		w.differs("main")
+		w.agent = how
+		w.done(w.handle(w.label("alice", bugfix)))
+		assert.Equal(t, []string{"greeting.txt"}, w.changed("main", w.pulls()[0].at("head", "sha").(string)))
+	})
 }
 
 func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
@@ -104,36 +89,34 @@ func TestAForksFixHasNothingThatNobodyTouched(t *testing.T) {
 
 // TestWhatIsInTheFilesIsPushedAndTheRestIsKept: what agents do to a checkout beside their work.
 func TestWhatIsInTheFilesIsPushedAndTheRestIsKept(t *testing.T) {
-	t.Parallel()
-	for how, row := range map[string]struct {
+	type row struct {
 		pushed []string
 		says   string
 		kept   []string
-	}{
+	}
+	each(t, map[string]row{
 		"answer+stashes":      {[]string{"greeting.txt"}, "the agent left changes in git stash; they were not pushed, but kept on branch ", []string{"later.txt"}},
 		"answer+skips":        {[]string{"greeting.txt"}, "", nil},
 		"answer+loses index":  {[]string{"greeting.txt"}, "", nil},
 		"answer+nests":        {[]string{"greeting.txt"}, `these paths cannot be committed, so they are neither pushed nor kept: "nested/" (it is a repository of its own)`, nil},
 		"answer+roots":        {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/root", which was not its branch; they were not pushed, but kept on branch `, []string{"root.txt"}},
 		"answer+starts early": {[]string{"greeting.txt"}, `the agent left commits on branch "refs/heads/early", which was not its branch; they were not pushed, but kept on branch `, []string{"early.txt"}},
-	} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t).whoseAgent(how)
-			before := w.tip()
-			w.done(w.handle(w.remark("alice", "Answer me.")))
-			assert.Equal(t, row.pushed, w.changed(before, w.tip()))
-			said := w.marked("turn", "done")[0]["body"]
-			assert.Contains(t, said, row.says)
-			assert.NotContains(t, said, "hint:")
-			if row.kept == nil {
-				assert.Empty(t, w.checkpoints())
-				return
-			}
-			branch, _ := w.kept()
-			assert.Contains(t, said, row.says+branch)
-			assert.Subset(t, w.changed(before, branch), row.kept)
-		})
-	}
+	}, func(t *testing.T, how string, row row) {
+		w := newWorld(t).whoseAgent(how)
+		before := w.tip()
+		w.done(w.handle(w.remark("alice", "Answer me.")))
+		assert.Equal(t, row.pushed, w.changed(before, w.tip()))
+		said := w.marked("turn", "done")[0]["body"]
+		assert.Contains(t, said, row.says)
+		assert.NotContains(t, said, "hint:")
+		if row.kept == nil {
+			assert.Empty(t, w.checkpoints())
+			return
+		}
+		branch, _ := w.kept()
+		assert.Contains(t, said, row.says+branch)
+		assert.Subset(t, w.changed(before, branch), row.kept)
+	})
 }
 
 func TestASparseWorkspaceTakesNewFilesOutsideOfIt(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/github/app"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // robot is an App with its key, and the tokens that were made for it.
@@ -33,10 +34,8 @@ type robot struct {
 
 func newRobot(w *world, repositories ...string) *robot {
 	w.t.Helper()
-	key, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(w.t, err)
-	public, err := x509.MarshalPKIXPublicKey(&key.PublicKey)
-	require.NoError(w.t, err)
+	key := must.Get(rsa.GenerateKey(rand.Reader, 2048))(w.t)
+	public := must.Get(x509.MarshalPKIXPublicKey(&key.PublicKey))(w.t)
 	r := &robot{w: w, key: string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}))}
 	r.id = strconv.FormatFloat(w.api("", "PUT", "/_sandbox/apps/robot", object{
 		"public_key": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: public})), "account": "octo", "repositories": repositories,
@@ -64,8 +63,7 @@ func (r *robot) engine(needs []app.Need) *engine.Engine {
 // handle lets a new process take an event, and tells GitHub that its run is over.
 func (r *robot) handle(ev model.Event) model.Report {
 	r.w.t.Helper()
-	rep, err := r.engine(app.ToWrite).Handle(context.Background(), ev)
-	require.NoError(r.w.t, err)
+	rep := must.Get(r.engine(app.ToWrite).Handle(context.Background(), ev))(r.w.t)
 	r.w.over(r.w.runs)
 	return rep
 }
@@ -102,11 +100,9 @@ func TestAnAppsTokenForTheAgentsJobOnlyReads(t *testing.T) {
 	_, _ = r.engine(app.ToRead).Handle(t.Context(), ev) // whatever becomes of it
 	require.NotEmpty(t, r.given)
 	for path, want := range map[string]int{w.path("/git/refs"): 403, w.path("/issues"): 403} {
-		req, err := http.NewRequest(http.MethodPost, w.origin+path, strings.NewReader(`{"title": "no", "ref": "refs/heads/no", "sha": "`+w.tip()+`"}`))
-		require.NoError(t, err)
+		req := must.Get(http.NewRequest(http.MethodPost, w.origin+path, strings.NewReader(`{"title": "no", "ref": "refs/heads/no", "sha": "`+w.tip()+`"}`)))(t)
 		req.Header.Set("Authorization", "Bearer "+r.given[0])
-		answer, err := http.DefaultClient.Do(req)
-		require.NoError(t, err)
+		answer := must.Get(http.DefaultClient.Do(req))(t)
 		require.NoError(t, answer.Body.Close())
 		assert.Equal(t, want, answer.StatusCode, path)
 	}

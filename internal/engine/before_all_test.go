@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // before is a story of testdata/before.zip: the worlds that a run of the version before this one left behind, which died before its first
@@ -41,15 +42,12 @@ type before struct {
 // readBefore reads the stories of the archive, by name, and the texts of their files.
 func readBefore(t *testing.T) (stories map[string]before, texts map[string][]byte) {
 	t.Helper()
-	archive, err := zip.OpenReader("testdata/before.zip")
-	require.NoError(t, err)
+	archive := must.Get(zip.OpenReader("testdata/before.zip"))(t)
 	defer archive.Close()
 	texts = map[string][]byte{}
 	for _, f := range archive.File {
-		in, err := f.Open()
-		require.NoError(t, err)
-		texts[f.Name], err = io.ReadAll(in)
-		require.NoError(t, err)
+		in := must.Get(f.Open())(t)
+		texts[f.Name] = must.Get(io.ReadAll(in))(t)
 	}
 	require.NoError(t, json.Unmarshal(texts["stories.json"], &stories))
 	return stories, texts
@@ -76,8 +74,7 @@ func (b before) after(t *testing.T, writes int, texts map[string][]byte) *world 
 // findsAgent puts the agent of the stories on PATH, under the name that the settings of the archive have.
 func (w *world) findsAgent() {
 	w.t.Helper()
-	self, err := os.Executable()
-	require.NoError(w.t, err)
+	self := must.Get(os.Executable())(w.t)
 	dir := w.t.TempDir()
 	require.NoError(w.t, os.Symlink(self, filepath.Join(dir, "story-agent")))
 	w.env = map[string]string{"PATH": dir + string(filepath.ListSeparator) + os.Getenv("PATH")}
@@ -101,7 +98,7 @@ func TestWhatTheVersionBeforeLeftBehindIsFinished(t *testing.T) {
 	stories, texts := readBefore(t)
 	for name, shows := range map[string]func(*world) string{
 		"turn": (*world).shows, "issue": (*world).showsIssue, "merge": (*world).ends, "group": (*world).ends,
-		"roadmap": (*world).tale, "review": reviewedStories[0].shows,
+		"roadmap": (*world).tale, "review": reviewedStories["asked by a label"].shows,
 		"fork":  func(w *world) string { return landedList.ReplaceAllString(w.said(), "") }, // the run that lands commits lists them
 		"train": func(w *world) string { return w.trainEnds([]int{2, 3, 4}) },
 		"question": func(w *world) string { // a second attempt goes on from the checkpoint of the first one

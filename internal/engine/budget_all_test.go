@@ -26,7 +26,6 @@ func aTurnIsDone(t *testing.T) *world {
 
 // TestBudgets counts, at the door of GitHub, what a run costs. The lines that it logs are what scripts/bench prints.
 func TestBudgets(t *testing.T) {
-	t.Parallel()
 	within := func(t *testing.T, w *world, what string, apiBudget, gitBudget int, rep model.Report) {
 		t.Helper()
 		api, git := w.gate.counted()
@@ -37,43 +36,38 @@ func TestBudgets(t *testing.T) {
 		assert.Equal(t, api, rep.Calls.REST+rep.Calls.GraphQL, "the report counts as the door does")
 		assert.Equal(t, git, rep.Calls.Git, "the report counts as the door does")
 	}
-	for _, old := range []int{0, 50, 5000} {
-		t.Run(fmt.Sprintf("a turn after %d comments", old), func(t *testing.T) {
-			w := newWorld(t)
-			w.clone()
-			if old > 0 {
-				require.Equal(t, model.ResultDone, w.handle(w.say("alice", "The first of many.")).Result)
-				for i := range old {
-					w.talk("eve", fmt.Sprintf("Chatter %d.", i))
-				}
-				w.later(5 * time.Minute)                     // no replica hides any of it
-				w.talk("alice", "And a receipt after them.") // what is older than it is settled
-				require.Equal(t, model.ResultDone, w.handle(w.delivery("issue_comment")).Result)
-			}
-			tracked := 0
-			if old == 0 {
-				tracked = 1
-			}
-			w.review("alice", "Answer me.")
-			w.gate.revive()
-			ev := w.delivery("pull_request_review_comment")
-			rep := w.done(w.handle(ev))
-			within(t, w, fmt.Sprintf("turn of one reply and one commit after %d comments", old), 8+tracked, 3, rep)
-			require.Len(t, w.replies(), 1)
+	every(t, []int{0, 50, 5000}, func(t *testing.T, old int) {
+		w := newWorld(t)
+		w.clone()
+		if old > 0 {
+			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "The first of many.")).Result)
+			w.chatter(old)
+			w.later(5 * time.Minute)                                      // no replica hides any of it
+			w.done(w.handle(w.say("alice", "And a receipt after them."))) // what is older than it is settled
+		}
+		tracked := 0
+		if old == 0 {
+			tracked = 1
+		}
+		w.review("alice", "Answer me.")
+		w.gate.revive()
+		ev := w.delivery("pull_request_review_comment")
+		rep := w.done(w.handle(ev))
+		within(t, w, fmt.Sprintf("turn of one reply and one commit after %d comments", old), 8+tracked, 3, rep)
+		require.Len(t, w.replies(), 1)
 
-			w.gate.revive()
-			rep = w.handle(ev)
-			require.Contains(t, rep.Reason, "nothing is pending")
-			within(t, w, "event with nothing pending", 1, 0, rep)
+		w.gate.revive()
+		rep = w.handle(ev)
+		require.Contains(t, rep.Reason, "nothing is pending")
+		within(t, w, "event with nothing pending", 1, 0, rep)
 
-			for _, name := range []string{"issue_comment", "pull_request_review_comment", "pull_request_review"} {
-				w.gate.revive()
-				rep = w.handle(w.delivery(name)) // the receipt, the reply, and the review that GitHub makes of a reply
-				require.Contains(t, rep.Reason, "MergeXO's own", name)
-				within(t, w, "event of our own comment, "+name, 0, 0, rep)
-			}
-		})
-	}
+		for _, name := range []string{"issue_comment", "pull_request_review_comment", "pull_request_review"} {
+			w.gate.revive()
+			rep = w.handle(w.delivery(name)) // the receipt, the reply, and the review that GitHub makes of a reply
+			require.Contains(t, rep.Reason, "MergeXO's own", name)
+			within(t, w, "event of our own comment, "+name, 0, 0, rep)
+		}
+	})
 	t.Run("hundreds of comments in the very second of a receipt", func(t *testing.T) {
 		w := newWorld(t)
 		for i := range 400 {
@@ -89,48 +83,44 @@ func TestBudgets(t *testing.T) {
 		}
 		w.settled(2, 2, 2)
 	})
-	for _, line := range []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"} {
-		t.Run("command "+line, func(t *testing.T) {
-			w := aTurnIsDone(t)
-			w.write("bob", w.head, "more.txt", "a person's commit\n")
-			switch line {
-			case "resume":
-				w.orders("carol", "/mergexo pause")
-			case "adopt":
-				w.orders("carol", "/mergexo release")
-			}
-			w.talk("carol", "/mergexo "+line)
-			w.gate.revive()
-			rep := w.done(w.handle(w.delivery("issue_comment")))
-			within(t, w, "command "+line, 6, 0, rep)
-		})
-	}
-	for name, head := range map[string]func(now string) string{
+	every(t, []string{"status", "why", "help", "pause", "resume", "retry", "unblock", "release", "adopt", "unblok"}, func(t *testing.T, line string) {
+		w := aTurnIsDone(t)
+		w.write("bob", w.head, "more.txt", "a person's commit\n")
+		switch line {
+		case "resume":
+			w.orders("carol", "/mergexo pause")
+		case "adopt":
+			w.orders("carol", "/mergexo release")
+		}
+		w.talk("carol", "/mergexo "+line)
+		w.gate.revive()
+		rep := w.done(w.handle(w.delivery("issue_comment")))
+		within(t, w, "command "+line, 6, 0, rep)
+	})
+	each(t, map[string]func(now string) string{
 		"where the head is named":  func(now string) string { return " head_sha=" + now },
 		"where it is abbreviated":  func(now string) string { return " head_sha=" + now[:8] },
 		"where another is named":   func(string) string { return " head_sha=1234567" },
 		"where the old one is due": func(string) string { return "" },
-	} {
-		t.Run("unblock "+name, func(t *testing.T) {
-			w := aTurnIsDone(t)
-			now := w.rewritten()
-			w.talk("bob", "And me.") // bob's rights are not this command's affair
-			ev := w.pullEvent()
-			ev.Name, ev.Action = "pull_request", "synchronize"
-			require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
-			w.talk("carol", "/mergexo unblock"+head(now))
-			w.gate.revive()
-			w.handle(w.delivery("issue_comment"))
-			api := 0 // up to the end of the command: what is pending is the turn's
-			for i, s := range w.gate.seen {
-				if strings.HasSuffix(s, "/reactions") {
-					api = i + 1
-				}
+	}, func(t *testing.T, name string, head func(now string) string) {
+		w := aTurnIsDone(t)
+		now := w.rewritten()
+		w.talk("bob", "And me.") // bob's rights are not this command's affair
+		ev := w.pullEvent()
+		ev.Name, ev.Action = "pull_request", "synchronize"
+		require.Equal(t, model.ResultBlocked, w.handle(ev).Result)
+		w.talk("carol", "/mergexo unblock"+head(now))
+		w.gate.revive()
+		w.handle(w.delivery("issue_comment"))
+		api := 0 // up to the end of the command: what is pending is the turn's
+		for i, s := range w.gate.seen {
+			if strings.HasSuffix(s, "/reactions") {
+				api = i + 1
 			}
-			t.Logf("budget: GitHub calls, unblock %s %d of 7", name, api)
-			assert.LessOrEqual(t, api, 7, "%v", w.gate.seen) // the last one hides the block
-		})
-	}
+		}
+		t.Logf("budget: GitHub calls, unblock %s %d of 7", name, api)
+		assert.LessOrEqual(t, api, 7, "%v", w.gate.seen) // the last one hides the block
+	})
 	t.Run("somebody's rights", func(t *testing.T) {
 		w := newWorld(t)
 		w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})

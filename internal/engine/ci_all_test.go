@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,21 +11,19 @@ import (
 func TestADeathAtAnyWriteOfAFlakeIncidentIsMadeGood(t *testing.T) {
 	w, ev := flake(t)
 	w.handle(ev)
-	want, writes := w.incidentShows(), w.gate.writes
-	for n := 1; n <= writes; n++ {
+	want, last := w.incidentShows(), w.gate.writes
+	every(t, writes(1, last), func(t *testing.T, n int) {
 		fates := deathsAt(n)
 		fates["lost"], fates["unclear"] = lost, unclear
-		for name, f := range fates {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w, ev := flake(t)
-				w.gate.only(n, f)
-				w.handle(ev)
-				w.gate.revive()
-				w.recoverBySweep()
-				assert.Equal(t, want, w.incidentShows())
-				w.sweep()
-				assert.Equal(t, want, w.incidentShows(), "the whole incident exactly once")
-			})
-		}
-	}
+		each(t, fates, func(t *testing.T, _ string, f fate) {
+			w, ev := flake(t)
+			w.gate.only(n, f)
+			w.handle(ev)
+			w.gate.revive()
+			w.recoverBySweep()
+			assert.Equal(t, want, w.incidentShows())
+			w.sweep()
+			assert.Equal(t, want, w.incidentShows(), "the whole incident exactly once")
+		})
+	})
 }

@@ -51,19 +51,6 @@ func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
 	w.quiet()
 }
 
-func TestFailuresOfCIThatAreNotFeedback(t *testing.T) {
-	each(t, map[string]struct{ when, workflow string }{
-		"never":                              {"never", "test"},
-		"the workflow that this is a run of": {"first_fail", "mergexo"},
-	}, func(t *testing.T, _ string, c struct{ when, workflow string }) {
-		w := newCI(t, c.when)
-		w.ci(9001, c.workflow, "completed", "failure")
-		w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-		w.sweep()
-		assert.Zero(t, w.calls())
-	})
-}
-
 // flake is a failure that the agent holds to be a test's own.
 func flake(t *testing.T) (*world, model.Event) {
 	t.Helper()
@@ -92,8 +79,7 @@ func (w *world) attempt(id int) int {
 
 func TestAFlakyTestIsReportedRunAgainOnceAndThenBlocks(t *testing.T) {
 	w, ev := flake(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
+	w.given("MODEL_KEY", "sk-live-0123456789")
 	w.done(w.handle(ev))
 	assert.Equal(t, []string{"TestGreet fails now and then"}, w.issues())
 	assert.Contains(t, w.api("octo", "GET", w.path("/issues/2"), nil)["body"], "It waits for a port.***\n", "what the agent says of its keys is not posted")

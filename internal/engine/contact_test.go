@@ -11,9 +11,7 @@ import (
 
 // TestFirstContactsAndRefusals holds the comments that people read first, and those that tell them no.
 func TestFirstContactsAndRefusals(t *testing.T) {
-	line := func(w *world, text string) {
-		w.handle(w.remark("alice", text))
-	}
+	line := func(w *world, text string) { w.handle(w.remark("alice", text)) }
 	agent := func(settings ...string) func(t *testing.T) *world {
 		return func(t *testing.T) *world { return newWorld(t, settings...) }
 	}

@@ -82,9 +82,7 @@ func deathsBy(n int) map[string]int {
 
 func TestADeathAtAnyWriteIsMadeGoodByTheNextRun(t *testing.T) {
 	w, ev := twoComments(t)
-	dead := w.wrecks(func() {
-		w.done(w.handle(ev))
-	})
+	dead := w.wrecks(func() { w.done(w.handle(ev)) })
 	want, last := w.shows(), w.gate.writes
 	dead.each(t, writes(1, last, writeClaim, 3, writePlan, writePush, last-1), func(t *testing.T, w *world, _ int) {
 		recorded := len(w.marked("turn", "planned")) > 0 || len(w.marked("turn", "done")) > 0

@@ -50,8 +50,7 @@ func TestWhoDeletesOurCommentsGainsNothing(t *testing.T) {
 		calls := w.calls()
 		for range 2 {
 			w.silences(us)
-			rep := w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("alice", "Go on.")))
-			assert.Contains(t, rep.Reason, "a comment of MergeXO's was deleted by alice at ")
+			assert.Contains(t, w.blocked(model.ReasonMarkerDeleted, w.handle(w.say("alice", "Go on."))).Reason, "a comment of MergeXO's was deleted by alice at ")
 			w.sweep()
 			assert.Len(t, w.marked("block", ""), 1)
 			w.quiet()

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -22,11 +21,12 @@ func (w *world) draft(login string, lines ...string) int64 {
 	return w.api(login, "POST", w.pull("/reviews"), object{"comments": comments}).id()
 }
 
-// submit shows a drafted review to everybody.
-func (w *world) submit(login string, review int64, summary string) {
+// submit shows a drafted review to everybody, and gives the event of its last comment.
+func (w *world) submit(login string, review int64, summary string) model.Event {
 	w.t.Helper()
 	w.later(time.Minute)
 	w.api(login, "POST", w.pull(fmt.Sprintf("/reviews/%d/events", review)), object{"event": "COMMENT", "body": summary})
+	return w.delivery("pull_request_review_comment")
 }
 
 // A review event waits in the group of its pull request, and one of the events of its comments takes its place.
@@ -54,8 +54,7 @@ func TestCommandsAreCarriedOutInTheOrderInWhichTheyCouldBeSeen(t *testing.T) {
 	review := w.draft("carol", "/mergexo resume")
 	w.talk("carol", "/mergexo resume")
 	w.talk("carol", "/mergexo pause")
-	w.submit("carol", review, "")
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
+	w.done(w.handle(w.submit("carol", review, "")))
 	w.answered("applied", "**Resumed.**")
 	assert.Len(t, w.answers(), 4)
 	w.settled(1, 1, 1)
@@ -67,8 +66,7 @@ func TestAPauseThatWasDraftedBeforeAResumeOutlivesItsReply(t *testing.T) {
 	review := w.draft("carol", "/mergexo pause")
 	w.orders("carol", "/mergexo pause")
 	w.orders("carol", "/mergexo resume")
-	w.submit("carol", review, "")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.submit("carol", review, ""))
 	w.answered("applied", "**Paused.**")
 	all := w.marked("command", "")
 	w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", all[len(all)-1].id())), nil)
@@ -82,29 +80,22 @@ func TestADelegateMaySubmitWhatSheDraftedBefore(t *testing.T) {
 	w.approve("alice")
 	review := w.draft("dana", "/mergexo merge")
 	w.orders("carol", "/mergexo delegate @dana")
-	w.submit("dana", review, "")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.handle(w.submit("dana", review, ""))
 	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
 }
 
 func TestACommandThatWasDraftedDuringATakeoverCountsAfterIt(t *testing.T) {
 	w := newWorld(t)
-	label := func(method, path string, body any) {
-		w.later(time.Minute)
-		status, out := w.send("octo", method, w.path(fmt.Sprintf("/issues/%d/labels%s", w.number, path)), body)
-		require.Equal(w.t, 200, status, "%s", out)
-	}
-	label("POST", "", object{"labels": []string{"agent:ignore"}})
+	w.labels("octo", "agent:ignore")
 	review := w.draft("carol", "/mergexo pause")
-	label("DELETE", "/agent:ignore", nil)
-	w.submit("carol", review, "")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.later(time.Minute)
+	w.takesOff("octo", "agent:ignore")
+	w.handle(w.submit("carol", review, ""))
 	w.answered("applied", "Nothing happens here until")
 
 	review = w.draft("carol", "/mergexo resume")
-	label("POST", "", object{"labels": []string{"agent:ignore"}})
-	w.submit("carol", review, "")
-	w.handle(w.delivery("pull_request_review_comment"))
+	w.labels("octo", "agent:ignore")
+	w.handle(w.submit("carol", review, ""))
 	w.answered("rejected", "A person had already taken over by adding a label")
 }
 

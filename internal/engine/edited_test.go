@@ -42,10 +42,9 @@ func (w *world) rephrase(login string) {
 func TestWhatChangesOnALineLongAgoIsHeard(t *testing.T) {
 	each(t, map[string]func(w *world){
 		"by the next event": func(w *world) {
-			w.talk("alice", "Three.")
+			ev := w.say("alice", "Three.")
 			w.gate.revive()
-			rep := w.handle(w.delivery("issue_comment"))
-			require.Equal(w.t, model.ResultDone, rep.Result, rep.Reason)
+			w.done(w.handle(ev))
 			api, _ := w.gate.counted()
 			assert.LessOrEqual(w.t, api, 8+1+2+1, "a turn of two replies, and two calls for what changed\n%v", w.gate.seen)
 			w.sweep()

@@ -27,6 +27,14 @@ var ways = map[string]func(w *world, login, text string) (event, edit string){
 	},
 }
 
+// judges has somebody submit a review, and gives the event of it.
+func (w *world) judges(login string, review object) model.Event {
+	w.t.Helper()
+	w.later(time.Minute)
+	w.api(login, "POST", w.pull("/reviews"), review)
+	return w.delivery("pull_request_review")
+}
+
 // heard is what the agent was told, call by call.
 func (w *world) heard() []string {
 	w.t.Helper()
@@ -41,27 +49,24 @@ func (w *world) heard() []string {
 
 // The run of a comment waits for the one before it, while people read what they wrote.
 func TestTheNewestWordsOfTheirAuthorCount(t *testing.T) {
-	t.Parallel()
-	for name, say := range ways {
-		for editor, want := range map[string][]string{
+	each(t, ways, func(t *testing.T, _ string, say func(w *world, login, text string) (event, edit string)) {
+		each(t, map[string][]string{
 			"alice": {"Keep the file."},                     // herself
 			"carol": {"Delete the file.", "Keep the file."}, // as it was sent, and then the edit's own event
-		} {
-			t.Run(name+", edited by "+editor, func(t *testing.T) {
-				w := newWorld(t).whoseAgent("record+echo")
-				event, path := say(w, "alice", "Delete the file.")
-				ev := w.delivery(event)
-				w.later(time.Minute)
-				method := map[bool]string{true: "PUT", false: "PATCH"}[event == "pull_request_review"]
-				w.api(editor, method, path, object{"body": "Keep the file."})
-				require.Equal(t, model.ResultDone, w.handle(ev).Result)
-				assert.Equal(t, want[:1], w.heard()[:1])
-				w.handle(w.delivery(event))
-				w.sweep()
-				assert.Equal(t, want, w.heard())
-			})
-		}
-	}
+		}, func(t *testing.T, editor string, want []string) {
+			w := newWorld(t).whoseAgent("record+echo")
+			event, path := say(w, "alice", "Delete the file.")
+			ev := w.delivery(event)
+			w.later(time.Minute)
+			method := map[bool]string{true: "PUT", false: "PATCH"}[event == "pull_request_review"]
+			w.api(editor, method, path, object{"body": "Keep the file."})
+			require.Equal(t, model.ResultDone, w.handle(ev).Result)
+			assert.Equal(t, want[:1], w.heard()[:1])
+			w.handle(w.delivery(event))
+			w.sweep()
+			assert.Equal(t, want, w.heard())
+		})
+	})
 }
 
 func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
@@ -69,10 +74,9 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 	for _, now := range []string{"<!-- never mind -->", "/mergexo status"} {
 		w := newWorld(t)
 		ev := w.say("alice", "Delete the file.")
-		w.later(time.Minute)
-		w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", ev.CommentID)), object{"body": now})
+		edited := w.reword("alice", ev.CommentID, now)
 		w.handle(ev)
-		w.handle(w.delivery("issue_comment"))
+		w.handle(edited)
 		w.sweep()
 		assert.Zero(t, w.calls(), now)
 	}
@@ -81,9 +85,7 @@ func TestWhatItsAuthorTookBackIsNotDone(t *testing.T) {
 func TestAnApprovalCallsNoAgent(t *testing.T) {
 	w := newWorld(t, "", "[merge]\ntests = \"none\"")
 	head := w.tip()
-	w.later(time.Minute)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Thank you. Please merge it.", "commit_id": head})
-	w.gives(model.ResultNothing, w.handle(w.delivery("pull_request_review")))
+	w.gives(model.ResultNothing, w.handle(w.judges("alice", object{"event": "APPROVE", "body": "Thank you. Please merge it.", "commit_id": head})))
 	w.sweep()
 	assert.Zero(t, w.calls())
 	assert.Equal(t, head, w.tip())
@@ -102,16 +104,4 @@ func TestWhatElseAnApprovalHoldsIsHeard(t *testing.T) {
 	w.handle(w.delivery("pull_request_review"))
 	w.sweep()
 	assert.Equal(t, []string{"Greet people."}, w.heard(), "a dismissal makes no words of it")
-}
-
-func TestWhatNobodySeesCallsNoAgent(t *testing.T) {
-	w := newWorld(t)
-	w.hide("dana", "write")
-	for _, login := range []string{"alice", "dana"} {
-		w.gives(model.ResultNothing, w.handle(w.say(login, "<!--\n/mergexo merge\n-->")))
-	}
-	w.sweep()
-	assert.Zero(t, w.calls())
-	assert.Empty(t, w.due())
-	assert.Empty(t, w.marked("merge", ""))
 }

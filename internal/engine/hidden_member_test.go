@@ -93,9 +93,7 @@ func TestWhyKnowsAHiddenMember(t *testing.T) {
 	w.talk("hal", "Answer me.")
 	w.talk("hal", "/mergexo status")
 	w.talk("eve", "And me.")
-	why := w.explain(w.number)
-	told := fmt.Sprintf("%+v", why)
-	assert.Contains(t, told, "1 comment; ignored: eve (no write access)")
+	assert.Contains(t, fmt.Sprintf("%+v", w.explain(w.number)), "1 comment; ignored: eve (no write access)")
 }
 
 // Strangers are asked about in one question a run, whatever they write, and move nothing.

@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const appToken = "sandbox-mergexo-app[bot]"
@@ -75,8 +76,7 @@ func TestAnotherTokenWritesNothingWhereTheBotHasBlocked(t *testing.T) {
 	w.refusesAs("sandbox-octo", "octo")
 	w.refusesAs(appToken, "mergexo-app[bot]")
 	assert.Equal(t, head, w.tip())
-	_, err := w.engineAs(appToken).Handle(context.Background(), w.say("alice", "And again."))
-	require.ErrorIs(t, err, thread.ErrIdentity)
+	require.ErrorIs(t, must.Err(w.engineAs(appToken).Handle(context.Background(), w.say("alice", "And again."))), thread.ErrIdentity)
 	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issue_comment")).Result, "for the bot nothing has changed")
 }
 
@@ -105,9 +105,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		for _, c := range w.comments() {
 			w.api("octo", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
 		}
-		rep := w.as(appToken, ev)
-		assert.Equal(t, model.ResultNothing, rep.Result, rep.Reason)
-		assert.Contains(t, rep.Reason, "its receipt on issue ")
+		w.ended(model.ResultNothing, "its receipt on issue ", w.as(appToken, ev))
 		assert.Len(t, w.pulls(), 1)
 		assert.Equal(t, 1, w.calls())
 	})
@@ -118,7 +116,7 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 		w.gate.when(diesAfter, opening)
 		w.dies(ev)
 		require.Len(t, w.pulls(), 1)
-		w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", int(w.pulls()[0]["number"].(float64)))), object{"state": "closed"})
+		w.closed("3")
 		w.as(appToken, ev)
 		assert.Len(t, w.pulls(), 1)
 	})
@@ -136,13 +134,11 @@ func TestWhatAnEarlierTokenOpenedIsNotOpenedAgain(t *testing.T) {
 // What somebody's run of MergeXO said is nobody's feedback, and the bot does not go on beside it.
 func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.remark("alice", "Answer me."))
-	require.NoError(t, err)
-	w.over(w.runs)
+	w.as("sandbox-octo", w.remark("alice", "Answer me."))
 	w.settled(1, 1, 1)
 	said, ev := len(w.comments()), w.delivery("issue_comment")
 	for range 2 {
-		_, err = w.engine().Handle(context.Background(), ev)
+		_, err := w.engine().Handle(context.Background(), ev)
 		require.ErrorIs(t, err, thread.ErrIdentity)
 		assert.ErrorContains(t, err, "octo wrote as MergeXO at ")
 	}
@@ -162,42 +158,33 @@ func TestTheBotStopsWhereAPersonsTokenHasWorked(t *testing.T) {
 // A run that dies is gone on with under another account, and its comment is edited, which spoils nothing.
 func TestAnAccountThatTheSettingsNameGoesOnWhereAnotherDied(t *testing.T) {
 	w := newWorld(t, `bots = ["octo", "github-actions[bot]"]`)
-	id := w.review("alice", "Answer me.")
-	ev := w.delivery("pull_request_review_comment")
+	ev := w.remark("alice", "Answer me.")
 	for _, last := range []int{2, 3} {
-		w.gate.only(last, diesAfter)
-		_, _ = w.engine().Handle(context.Background(), ev)
-		w.over(w.runs)
-		w.gate.revive()
+		w.diesAt(last, ev)
 	}
 	w.as("sandbox-octo", ev)
 	w.settled(1, 1, 1)
-	assert.NotZero(t, id)
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	assert.Empty(t, w.marked("block", ""))
 }
 
 // Who only looks needs no setting to see what runs with other tokens have done.
 func TestWhoLooksSeesWhatRunsWithOtherTokensSay(t *testing.T) {
-	t.Parallel()
-	for _, worker := range []string{appToken, "sandbox-octo", "sandbox-actions"} {
-		t.Run(worker, func(t *testing.T) {
-			w := newWorld(t)
-			w.newApp()
-			w.by(w.engineAs(worker), w.remark("alice", "Answer me."))
-			for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
-				one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
-				require.NoError(t, err, onlooker)
-				assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
-				all, _, err := w.engineAs(onlooker).Standings(context.Background(), repo)
-				require.NoError(t, err)
-				require.Len(t, all, 1, onlooker)
-				require.NotNil(t, all[0].LastTurn, onlooker)
-				assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
-				assert.Zero(t, all[0].Pending, onlooker)
-			}
-		})
-	}
+	every(t, []string{appToken, "sandbox-octo", "sandbox-actions"}, func(t *testing.T, worker string) {
+		w := newWorld(t)
+		w.newApp()
+		w.by(w.engineAs(worker), w.remark("alice", "Answer me."))
+		for _, onlooker := range []string{"sandbox-carol", "sandbox-octo", appToken, "sandbox-actions"} {
+			one, _, err := w.engineAs(onlooker).Look(context.Background(), repo, w.number)
+			require.NoError(t, err, onlooker)
+			assert.Equal(t, model.PhaseDone, one.LastTurn.Phase, onlooker)
+			all, _ := w.standings(onlooker)
+			require.Len(t, all, 1, onlooker)
+			require.NotNil(t, all[0].LastTurn, onlooker)
+			assert.Equal(t, model.PhaseDone, all[0].LastTurn.Phase, onlooker)
+			assert.Zero(t, all[0].Pending, onlooker)
+		}
+	})
 }
 
 // No run hears a bot that gives a command.
@@ -215,68 +202,62 @@ func TestABotLiftsNoBlockOfAnother(t *testing.T) {
 // A marker stops a number only where it is the first one, and whoever wrote it could have let MergeXO work here. A key tells what
 // MergeXO wrote.
 func TestWhoseMarkerStopsANumber(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
+	type row struct {
 		login, kind, permission, membership, key string
 		stops                                    bool
-	}{
-		{"alice", "User", "write", "", "", true},
-		{"hal", "User", "write", "private", "", true},
-		{"reader", "User", "read", "", "", false},
-		{"eve", "User", "none", "", "", false},
-		{"robot", "Bot", "none", "", "", true},
-		{"alice", "User", "write", "", "a signing key", false},
-		{"robot", "Bot", "none", "", "a signing key", false},
-	} {
-		t.Run(c.login+" "+c.key, func(t *testing.T) {
-			w := newWorld(t)
-			w.key = c.key
-			w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
-			w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
-			_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))
-			if c.stops {
-				require.ErrorIs(t, err, thread.ErrIdentity)
-				assert.Zero(t, w.calls())
-				assert.Len(t, w.notices("github-actions[bot]"), 1)
-				return
-			}
-			require.NoError(t, err)
-			assert.Equal(t, 1, w.calls())
-		})
 	}
+	each(t, map[string]row{
+		"who may write":                    {"alice", "User", "write", "", "", true},
+		"who hides that":                   {"hal", "User", "write", "private", "", true},
+		"who may read":                     {"reader", "User", "read", "", "", false},
+		"a stranger":                       {"eve", "User", "none", "", "", false},
+		"a bot":                            {"robot", "Bot", "none", "", "", true},
+		"who may write, where a key signs": {"alice", "User", "write", "", "a signing key", false},
+		"a bot, where a key signs":         {"robot", "Bot", "none", "", "a signing key", false},
+	}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t)
+		w.key = c.key
+		w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
+		w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
+		_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))
+		if c.stops {
+			require.ErrorIs(t, err, thread.ErrIdentity)
+			assert.Zero(t, w.calls())
+			assert.Len(t, w.notices("github-actions[bot]"), 1)
+			return
+		}
+		require.NoError(t, err)
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // quotes is a line that would be MergeXO's if MergeXO had written it.
 func (w *world) quotes(by journal.Codec) string {
 	w.t.Helper()
 	m := model.TurnMarker{Repo: repo.String(), Number: w.number, Key: "k", Phase: model.PhaseDone}
-	body, err := by.Encode(journal.Body{Text: "hi", Tokens: []string{journal.Token("k")}, Kind: journal.KindTurn, Marker: m})
-	require.NoError(w.t, err)
+	body := must.Get(by.Encode(journal.Body{Text: "hi", Tokens: []string{journal.Token("k")}, Kind: journal.KindTurn, Marker: m}))(w.t)
 	return body
 }
 
 // Who quotes MergeXO where it works, with or without a key, stops nothing. A person is answered as ever.
 func TestAQuotedMarkerIsACommentLikeAnyOther(t *testing.T) {
-	t.Parallel()
-	for _, key := range []string{"", "a signing key"} {
-		t.Run(key, func(t *testing.T) {
-			w := newWorld(t)
-			w.key, w.agent = key, "talk"
-			w.newApp()
-			require.Equal(t, model.ResultDone, w.handle(w.say("alice", "First.")).Result)
-			receipt := w.comments()[1]["body"].(string)
-			w.later(time.Minute)
-			w.talk("mergexo-app[bot]", receipt)
-			ev := w.say("alice", "What does this mean?\n\n"+receipt)
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			assert.Equal(t, 2, w.calls())
-			w.later(time.Minute)
-			w.talk("alice", "/mergexo pause\n\n"+w.quotes(journal.Codec{Key: []byte(key)}))
-			w.sweep()
-			assert.Equal(t, 2, w.calls())
-			assert.Contains(t, w.lastSaid(), "**Nothing was changed.** Only people with the maintain")
-		})
-	}
+	every(t, []string{"", "a signing key"}, func(t *testing.T, key string) {
+		w := newWorld(t)
+		w.key, w.agent = key, "talk"
+		w.newApp()
+		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "First.")).Result)
+		receipt := w.comments()[1]["body"].(string)
+		w.later(time.Minute)
+		w.talk("mergexo-app[bot]", receipt)
+		ev := w.say("alice", "What does this mean?\n\n"+receipt)
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		assert.Equal(t, 2, w.calls())
+		w.later(time.Minute)
+		w.talk("alice", "/mergexo pause\n\n"+w.quotes(journal.Codec{Key: []byte(key)}))
+		w.sweep()
+		assert.Equal(t, 2, w.calls())
+		assert.Contains(t, w.lastSaid(), "**Nothing was changed.** Only people with the maintain")
+	})
 }
 
 // Another account stops its own number. The sweep goes on with the others.
@@ -295,11 +276,9 @@ func TestASweepGoesOnWhereAnotherAccountHasNotWorked(t *testing.T) {
 // Whose token it is may review like anybody, and be answered.
 func TestAPersonIsHeardByARunWithTheirToken(t *testing.T) {
 	w := newWorld(t)
-	w.review("octo", "Answer me.")
-	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("pull_request_review_comment")).Result)
+	w.done(w.as("sandbox-octo", w.remark("octo", "Answer me.")))
 	w.settled(1, 1, 1)
-	w.talk("octo", "And me.")
-	require.Equal(t, model.ResultDone, w.as("sandbox-octo", w.delivery("issue_comment")).Result)
+	w.done(w.as("sandbox-octo", w.say("octo", "And me.")))
 	w.settled(1, 2, 2)
 	assert.Equal(t, model.ResultNothing, w.as("sandbox-octo", w.delivery("issue_comment")).Result, "its own answers are no feedback")
 	assert.Equal(t, 2, w.calls())

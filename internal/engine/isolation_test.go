@@ -3,8 +3,6 @@ package engine_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,6 +20,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // isolated has the settings isolate a shell script as the agent: no other user gets to the test program.
@@ -43,18 +42,13 @@ func TestForeignCodeOfATurnHasAUserOfItsOwn(t *testing.T) {
 	}
 	w := newWorld(t, `required_tests = ["sh", "-c", "test -w who && id -un >&2 && exit 1"]`)
 	w.isolated(whoAmI)
-	w.talk("alice", "Who are you?")
 	e := w.engine()
-	rep := w.by(e, w.delivery("issue_comment"))
-	assert.Equal(t, model.ResultBlocked, rep.Result, "the tests fail")
+	rep := w.gives(model.ResultBlocked, w.by(e, w.say("alice", "Who are you?"))) // the tests fail
 	name := regexp.MustCompile(`mergexo-[0-9a-f]{8}\b`).FindString(rep.Reason)
 	require.NotEmpty(t, name, rep.Reason)
-	passwd, err := os.ReadFile("/etc/passwd")
-	require.NoError(t, err)
-	assert.Contains(t, string(passwd), name, "one user serves the run")
+	assert.Contains(t, string(contents(t, "/etc/passwd")), name, "one user serves the run")
 	require.NoError(t, e.Close())
-	passwd = contents(t, "/etc/passwd")
-	assert.NotContains(t, string(passwd), name)
+	assert.NotContains(t, string(contents(t, "/etc/passwd")), name)
 }
 
 func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
@@ -64,11 +58,7 @@ func TestForeignCodeOfATurnHasANetworkOfItsOwn(t *testing.T) {
 	w := newWorld(t, `required_tests = ["sh", "-c", "test $(wc -l < /proc/net/dev) = 3"]`)
 	w.isolated(`wc -l < /proc/net/dev > devices; echo '{"commit_message": "Count", "general_comment": "counted"}'`)
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
-	w.talk("alice", "Which networks are there?")
-	e := w.engine()
-	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, errors.Join(err, e.Close()))
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.read(w.say("alice", "Which networks are there?")))
 	assert.Equal(t, "3\n", w.fileOf("agent/greet", "devices"), "two lines of titles, and the loopback device")
 }
 
@@ -78,18 +68,15 @@ func TestAJobWithoutATokenHoldsTheNetworkToo(t *testing.T) {
 	w.agentSetting(`adapter = "command"`, "adapter = \"command\"\nnetwork = \"model\"")
 	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
-	_, err := e.Handle(context.Background(), ev)
-	assert.ErrorContains(t, err, `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
+	assert.ErrorContains(t, must.Err(e.Handle(context.Background(), ev)), `[agent] network = "model": this runner cannot keep agents and tests from the network (isolation is none`)
 }
 
 func TestAMachineThatCannotIsolateSaysSoFirst(t *testing.T) {
 	w := newWorld(t)
 	w.isolated(whoAmI)
-	w.talk("alice", "Who are you?")
-	e := w.engine()
+	ev, e := w.say("alice", "Who are you?"), w.engine()
 	e.Isolator = ""
-	_, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.Error(t, err)
+	err := must.Err(e.Handle(context.Background(), ev))
 	for _, way := range []string{`isolation = "auto"`, "user namespaces", "sudo without a password", "two jobs", `isolation = "none" under [agent]`} {
 		assert.ErrorContains(t, err, way)
 	}
@@ -103,8 +90,7 @@ func TestAJobWithoutATokenGoesOnWithoutIsolation(t *testing.T) {
 	e.Isolator, e.Phase, e.Bundle = "", "agent", filepath.Join(t.TempDir(), "handoff")
 	var warnings []string
 	e.Warn = func(text string) { warnings = append(warnings, text) }
-	rep := w.by(e, ev)
-	assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.by(e, ev))
 	assert.Contains(t, w.logged.String(), "level=WARN msg=isolation level=none")
 	assert.Equal(t, []string{
 		"agents and tests run without isolation in this job, which has no token that can write (isolation needs Linux): allow user namespaces or sudo without a password on this runner",
@@ -124,12 +110,9 @@ func TestRequiredTestsHaveAHomeWhereNoAgentRan(t *testing.T) {
 		w := newWorld(t, atHome)
 		w.isolated(whoAmI)
 		ev := w.say("alice", "Who are you?")
-		w.gate.only(writePlan, diesAfter)
-		w.handle(ev)
+		w.diesAt(writePlan, ev)
 		require.Len(t, w.marked("turn", "planned"), 1)
-		w.gate.revive()
-		push := w.push("bob")
-		w.api(push.Login, push.Method, push.Path, json.RawMessage(push.Body))
+		w.write("bob", w.head, "other.txt", "bob\n")
 		w.done(w.handle(ev))
 		w.settled(0, 1, 2)
 		assert.Equal(t, 1, strings.Count(w.logged.String(), "agent_started"))
@@ -177,10 +160,8 @@ func TestWhatOutlivesItsStepEndsTheRun(t *testing.T) {
 	w := newWorld(t)
 	w.isolated(`echo work > work; echo "uid=$(id -u)." >&2; echo ` + atWork + ` >&2; echo '{"commit_message": "Work"}'`)
 	outliving := exec.Command("/proc/self/exe")
-	stop, err := outliving.StdinPipe()
-	require.NoError(t, err)
-	said, err := outliving.StdoutPipe()
-	require.NoError(t, err)
+	stop := must.Get(outliving.StdinPipe())(t)
+	said := must.Get(outliving.StdoutPipe())(t)
 	var printed bytes.Buffer
 	w.printed.To = &printed
 	w.printed.At(atWork, func() {

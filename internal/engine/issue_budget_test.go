@@ -11,25 +11,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// overdrawn is an issue whose first attempt failed and used the day's budget up, with the event that it waits since.
-func overdrawn(t *testing.T) (*world, model.Event) {
-	t.Helper()
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
-	ev := w.label("alice", smallJob)
-	require.Equal(t, model.ResultFailed, w.handle(ev).Result)
-	w.agent = "job"
-	rep := w.blocked(model.ReasonBudget, w.handle(ev))
-	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
-	assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
-	return w, ev
-}
-
 func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 	each(t, map[string]func(w *world, ev model.Event){
 		"by a sweep":  func(w *world, _ model.Event) { w.sweep() },
 		"by an event": func(w *world, ev model.Event) { w.handle(ev) },
 	}, func(t *testing.T, _ string, goOn func(w *world, ev model.Event)) {
-		w, ev := overdrawn(t)
+		w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("exit")
+		ev := w.label("alice", smallJob)
+		require.Equal(t, model.ResultFailed, w.handle(ev).Result)
+		w.agent = "job"
+		assert.Contains(t, w.blocked(model.ReasonBudget, w.handle(ev)).Reason, "the block ends at 2026-01-03 00:00 UTC; it then continues automatically")
+		assert.Contains(t, w.lastSaid(), "**Waiting for the next day: today's budget is used up**")
 		count := len(w.comments())
 		w.later(11 * time.Hour)
 		assert.Contains(t, w.handle(ev).Reason, "issue 2 waits until 2026-01-03 00:00 UTC (budget_spent)")
@@ -49,18 +41,15 @@ func TestAnIssueOverTheDaysBudgetGoesOnTheNextDay(t *testing.T) {
 }
 
 func TestCommentsThatArriveMeanwhileKeepToTheBudget(t *testing.T) {
-	t.Parallel()
-	for setting, calls := range map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2} {
-		t.Run(setting, func(t *testing.T) {
-			w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
-			ev := w.label("alice", smallJob)
-			w.later(time.Minute)
-			w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
-			w.done(w.handle(ev))
-			assert.Equal(t, calls, w.calls())
-			assert.Len(t, w.pulls(), 1)
-			w.handle(ev)
-			assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
-		})
-	}
+	each(t, map[string]int{"turns_per_day = 1": 1, "turns_per_day = 2": 2, "cost_per_day_usd = 0.5": 1, "cost_per_day_usd = 1.0": 2}, func(t *testing.T, setting string, calls int) {
+		w := newIssue(t, "", "[feedback]\n"+setting).whoseAgent("meanwhile+costs+told")
+		ev := w.label("alice", smallJob)
+		w.later(time.Minute)
+		w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
+		w.done(w.handle(ev))
+		assert.Equal(t, calls, w.calls())
+		assert.Len(t, w.pulls(), 1)
+		w.handle(ev)
+		assert.Equal(t, calls == 1, strings.Contains(w.lastSaid(), "continues in [#3]"))
+	})
 }

@@ -31,65 +31,37 @@ func (w *world) showsIssue() string {
 	return b.String()
 }
 
-// afterDeath handles an event with a death at write n, and then lets the next run make it good.
-func (w *world) afterDeath(ev model.Event, n int, f fate) model.Report {
-	w.t.Helper()
-	w.gate.only(n, f)
-	w.handle(ev)
-	require.True(w.t, w.gate.died(), "write %d", n)
-	w.gate.revive()
-	return w.recover(ev)
-}
-
 func TestADeathAtAnyWriteOnTheWayToAPullRequestIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for _, label := range []string{smallJob, design} {
+	kept := map[string][]int{smallJob: {1, 2, 3, 4, 5}, design: {5}} // the way of a design is the same
+	each(t, kept, func(t *testing.T, label string, kept []int) {
 		w, ev := labelled(t, label)
-		dead := w.wrecks(func() {
-			w.done(w.handle(ev))
-		})
+		dead := w.wrecks(func() { w.done(w.handle(ev)) })
 		require.Equal(t, 7, w.gate.writes, "claim, stage, plan, push, pull request, its marker, receipt")
 		want := w.showsIssue()
-		kept := []int{1, 2, 3, 4, 5}
-		if label == design { // whose way is the same
-			kept = []int{5}
-		}
-		for _, n := range writes(1, 7, kept...) {
-			for name, before := range deathsBy(n) {
-				t.Run(fmt.Sprintf("%s %s write %d", label, name, n), func(t *testing.T) {
-					w := dead.after(t, n-before)
-					rep := w.recover(ev)
-					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-					assert.Equal(t, want, w.showsIssue())
-					if n > 3 {
-						assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
-					}
-					assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-				})
+		dead.each(t, writes(1, 7, kept...), func(t *testing.T, w *world, n int) {
+			rep := w.recover(ev)
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			assert.Equal(t, want, w.showsIssue())
+			if n > 3 {
+				assert.Equal(t, 1, w.calls(), "no second call once the plan is recorded")
 			}
-		}
-	}
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+		})
+	})
 }
 
 func TestADeathAtAnyWriteOfAStopIsMadeGood(t *testing.T) {
 	w, ev := labelled(t, smallJob, "ask")
-	dead := w.wrecks(func() {
-		w.gives(model.ResultBlocked, w.handle(ev))
-	})
+	dead := w.wrecks(func() { w.gives(model.ResultBlocked, w.handle(ev)) })
 	require.Equal(t, 4, w.gate.writes, "claim, checkpoint, stop, the claim taken away")
 	want := w.showsIssue()
-	for _, n := range writes(1, 4, 2, 3) {
-		for name, before := range deathsBy(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w := dead.after(t, n-before)
-				w.gives(model.ResultBlocked, w.recover(ev))
-				if n == 2 { // the checkpoint is there and is gone on from
-					assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)
-					assert.Len(t, w.comments(), 1)
-					return
-				}
-				assert.Equal(t, want, strings.ReplaceAll(w.showsIssue(), ", attempt 2", ""))
-			})
+	dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, n int) {
+		w.gives(model.ResultBlocked, w.recover(ev))
+		if n == 2 { // the checkpoint is there and is gone on from
+			assert.Len(t, w.marked("issue", "awaiting_issue_followup"), 1)
+			assert.Len(t, w.comments(), 1)
+			return
 		}
-	}
+		assert.Equal(t, want, strings.ReplaceAll(w.showsIssue(), ", attempt 2", ""))
+	})
 }

@@ -39,8 +39,7 @@ func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
 }
 
 func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.handle(w.unlabel("alice", smallJob))
 	rep := w.handle(w.label("alice", smallJob))
 	assert.Contains(t, rep.Reason, "pull request 3 is open")
@@ -60,8 +59,7 @@ func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testin
 }
 
 func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.handle(w.say("carol", "/mergexo release"))
 	assert.Contains(t, w.lastSaid(), "**Done on #3**")
 	assert.Contains(t, w.talkOn(3), "**Released.**")
@@ -76,7 +74,7 @@ func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
 
 func TestARetryIsAboutTheWorkUnderWayAndNotSomebodysPullRequest(t *testing.T) {
 	w, _ := stuckIssue(t)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/mine", "sha": w.at("main")})
+	w.branch("mine")
 	w.write("bob", "mine", "mine.txt", "mine\n")
 	w.api("bob", "POST", w.path("/pulls"), object{"title": "Another way", "body": "Fixes #2", "head": "mine", "base": "main"})
 	w.agent = "pleased"
@@ -126,16 +124,14 @@ func TestWhatIsSaidBeforeTheLabelIsHeardByEveryAttempt(t *testing.T) {
 func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) {
 	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
 	w.handle(w.label("alice", design))
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	ev := w.delivery("pull_request")
+	ev := w.merged(3)
 	for range 2 {
 		w.blocked(model.ReasonBudget, w.handle(ev))
 	}
 	require.Len(t, w.comments(), 2, "said once")
 	assert.Contains(t, w.lastSaid(), "the block ends at 2026-01-03 00:00 UTC")
 	theirs := "agent/impl/2-greet-in-french"
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + theirs, "sha": w.at("main")})
+	w.branch(theirs)
 	w.later(24 * time.Hour)
 	w.sweep()
 	require.Len(t, w.pulls(), 2)

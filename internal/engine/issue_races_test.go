@@ -2,10 +2,11 @@ package engine_test
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -35,24 +36,19 @@ func (w *world) diesPushing(ready func(*http.Request) bool) {
 func always(*http.Request) bool { return true }
 
 func TestTwoRunsRedirectACommentOnceHoweverOftenItIsEdited(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
-	id := w.talk("bob", "What about Gemran?")
-	ev := w.delivery("issue_comment")
+	w := worked(t, smallJob)
+	ev := w.say("bob", "What about Gemran?")
 	w.beforeWriting(func() { w.handle(ev) })
 	w.handle(ev)
 	w.gate.at = nil
 	w.handle(ev)
-	w.later(time.Minute)
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", id)), object{"body": "What about German?"})
-	w.gives(model.ResultNothing, w.handle(w.delivery("issue_comment")))
+	w.gives(model.ResultNothing, w.handle(w.reword("bob", ev.CommentID, "What about German?")))
 	assert.Len(t, w.comments(), 3)
 	assert.Equal(t, 1, strings.Count(w.talkOn(2), "continues in [#3]"))
 }
 
 func TestASpentBudgetIsSaidOnceWhoeverAsks(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1").whoseAgent("ask")
-	w.handle(w.label("alice", smallJob))
+	w, _ := stuckIssue(t, "", "[feedback]\nturns_per_day = 1")
 	ev := w.say("bob", "Formal")
 	w.beforeWriting(func() { w.handle(ev) })
 	w.handle(ev)
@@ -96,14 +92,11 @@ func TestABranchThatIsMadeWhileTheAgentGetsStuckIsNotItsCheckpoint(t *testing.T)
 
 func TestAnIssueWaitsWhereEveryNameIsTaken(t *testing.T) {
 	w := newIssue(t)
-	main := w.at("main")
+	w.branch(branch)
 	last := ""
-	for i := 1; i <= 20; i++ {
-		last = branch
-		if i > 1 {
-			last += fmt.Sprintf("-%d", i)
-		}
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + last, "sha": main})
+	for i := 2; i <= 20; i++ {
+		last = fmt.Sprintf("%s-%d", branch, i)
+		w.branch(last)
 	}
 	w.blocked(model.ReasonBranch, w.handle(w.label("alice", smallJob)))
 	assert.Contains(t, w.lastSaid(), last)
@@ -111,7 +104,7 @@ func TestAnIssueWaitsWhereEveryNameIsTaken(t *testing.T) {
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, branch, w.pulls()[0].at("head", "ref"))
-	assert.Equal(t, main, w.branches()[last], "it is octo's")
+	assert.Equal(t, w.at("main"), w.branches()[last], "it is octo's")
 	assert.Len(t, w.branches(), 20)
 }
 
@@ -142,17 +135,14 @@ func TestADesignThatIsTrackedBeforeItsRunComesBackIsImplemented(t *testing.T) {
 	w.recover(model.Event{Name: "pull_request", Action: "opened", Repo: repo, Number: 3, IsPull: true}) // as an App's token makes GitHub send it
 	require.Contains(t, w.talkOn(3), "[pr]")
 	w.done(w.handle(ev))
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-	w.done(w.handle(w.delivery("pull_request")))
+	w.done(w.handle(w.merged(3)))
 	require.Len(t, w.pulls(), 2)
 	assert.Equal(t, "agent/impl/2-greet-in-french", w.pulls()[1].at("head", "ref"))
 }
 
 func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
-	w := newIssue(t)
+	w := newIssue(t).whoseAgent("quiet+waits+job")
 	w.saves()
-	w.agent = "quiet+waits+job"
 	ev := w.label("alice", smallJob)
 	w.diesPushing(func(r *http.Request) bool { return r.Method == http.MethodPatch }) // the plan
 	w.handle(ev)
@@ -161,6 +151,6 @@ func TestADeathBetweenPlanAndPushLeavesNoSavedWorkBehind(t *testing.T) {
 	w.gate.revive()
 	w.done(w.recover(ev))
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, []string{branch}, keys(w.branches()))
+	assert.Equal(t, []string{branch}, slices.Collect(maps.Keys(w.branches())))
 	assert.Equal(t, 1, w.calls())
 }

@@ -100,8 +100,7 @@ func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
 // Nothing follows from what is said there, and no sweep comes back for it.
 func TestACommentAfterAMergeMakesNoSweepComeBack(t *testing.T) {
 	w := answeredIssue(t)
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+	w.merged(3)
 	w.sweep()
 	w.setIssue(2, object{"state": "open"})
 	w.handle(w.say("bob", "Still wrong."))

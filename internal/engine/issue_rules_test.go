@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -54,8 +53,7 @@ func TestACheckpointThatIsMovedOrDeletedMeanwhile(t *testing.T) {
 	assert.Equal(t, "hello\nsalut?\nFormal\ndone 2\n", w.fileOf(branch, "greeting.txt"))
 	assert.Equal(t, 2, w.calls())
 
-	w = newIssue(t).whoseAgent("ask")
-	w.handle(w.label("alice", smallJob))
+	w, _ = stuckIssue(t)
 	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
 	w.agent = "told"
 	w.done(w.handle(w.say("bob", "Formal")))
@@ -68,9 +66,7 @@ func TestRecordedWorkOutlivesAPushToItsBranch(t *testing.T) {
 	w, _ := stuckIssue(t)
 	w.agent = "told"
 	ev := w.say("bob", "Formal")
-	w.gate.revive()
-	w.diesAfterWrite(4) // the claim, the question that it hides, the stage, the plan
-	w.dies(ev)
+	w.diesAt(4, ev) // the claim, the question that it hides, the stage, the plan
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
 	require.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"), "nothing is published yet")
 	w.api("bob", "PUT", w.path("/contents/bob.txt"), object{"message": "Bob", "branch": branch, "content": "Ym9iCg=="})
@@ -127,54 +123,45 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 	})
 }
 
+// An operator has the pull request opened once that is allowed, whatever has become of its branch.
 func TestActionsMayNotOpenPullRequests(t *testing.T) {
-	w := newIssue(t)
-	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": false})
-	w.blocked(model.ReasonNoPull, w.handle(w.label("alice", smallJob)))
-	require.Len(t, w.comments(), 1)
-	assert.Contains(t, w.comments()[0]["body"], "Allow GitHub Actions to create and approve pull requests")
-	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
-	w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": true})
-	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issues")).Result)
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Len(t, w.pulls(), 1)
-	assert.Equal(t, 1, w.calls(), "no agent was needed")
-}
-
-// TestWorkOutlivesItsBranch: somebody tidied up before the pull request could be opened.
-func TestWorkOutlivesItsBranch(t *testing.T) {
-	w := newIssue(t)
-	w.pullsByActions(false)
-	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
-	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
-	w.pullsByActions(true)
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Len(t, w.pulls(), 1)
-	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, 1, w.calls(), "no agent was needed again")
-}
-
-func TestWorkThatTheServerHasForgottenIsDoneAgain(t *testing.T) {
-	w := newIssue(t)
-	w.pullsByActions(false)
-	require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
-	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
-	w.bare("gc", "-q", "--prune=now")
-	w.pullsByActions(true)
-	w.ended(model.ResultFailed, "the planned commits are gone with branch \""+branch+"\"", w.handle(w.say("carol", "/mergexo retry")))
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
-	assert.Equal(t, 2, w.calls())
+	tidies := func(w *world) { w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil) }
+	type row struct {
+		meanwhile func(w *world)
+		gone      string // what the first retry says where the work has to be done again
+	}
+	each(t, map[string]row{
+		"its branch stays":            {func(*world) {}, ""},
+		"its branch is deleted":       {tidies, ""},
+		"the server has forgotten it": {func(w *world) { tidies(w); w.bare("gc", "-q", "--prune=now") }, `the planned commits are gone with branch "` + branch + `"`},
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t)
+		w.pullsByActions(false)
+		w.blocked(model.ReasonNoPull, w.handle(w.label("alice", smallJob)))
+		require.Len(t, w.comments(), 1)
+		assert.Contains(t, w.lastSaid(), "Allow GitHub Actions to create and approve pull requests")
+		assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+		c.meanwhile(w)
+		w.pullsByActions(true)
+		assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("issues")).Result)
+		calls := 1 // no agent is needed again
+		if c.gone != "" {
+			w.ended(model.ResultFailed, c.gone, w.handle(w.say("carol", "/mergexo retry")))
+			calls = 2
+		}
+		w.done(w.handle(w.say("carol", "/mergexo retry")))
+		assert.Len(t, w.pulls(), 1)
+		assert.Equal(t, "hello\nbonjour\n", w.fileOf(branch, "greeting.txt"))
+		assert.Equal(t, calls, w.calls())
+	})
 }
 
 // TestWorkIsForTheDefaultBranchAsItIsCalledNow: it was renamed before a run could go on that had recorded its work.
 func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
 	w, ev := labelled(t, smallJob)
-	w.gate.revive()
-	w.diesAfterWrite(3)
-	w.dies(ev)
+	w.diesAt(3, ev)
 	require.NotEmpty(t, w.attemptMarker(model.PhasePlanned).Outbox)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/trunk", "sha": w.at("main")})
+	w.branch("trunk")
 	w.api("octo", "PATCH", w.path(""), object{"default_branch": "trunk"})
 	w.api("octo", "DELETE", w.path("/git/refs/heads/main"), nil)
 	w.done(w.handle(ev))
@@ -184,69 +171,52 @@ func TestWorkIsForTheDefaultBranchAsItIsCalledNow(t *testing.T) {
 }
 
 func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
-	t.Parallel()
-	for name, run := range jobs {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t).whoseAgent("record+job")
-			w.done(run(w, w.label("alice", design)))
-			pull := w.pulls()[0]
-			assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
-			assert.Contains(t, pull["body"], "Refs #2")
-			assert.NotContains(t, pull["body"], "Fixes")
-			doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
-			assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
-			assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
+	each(t, jobs, func(t *testing.T, _ string, run func(*world, model.Event) model.Report) {
+		w := newIssue(t).whoseAgent("record+job")
+		w.done(run(w, w.label("alice", design)))
+		pull := w.pulls()[0]
+		assert.Equal(t, "agent/design/2-greet-in-french", pull.at("head", "ref"))
+		assert.Contains(t, pull["body"], "Refs #2")
+		assert.NotContains(t, pull["body"], "Fixes")
+		doc := w.fileOf("agent/design/2-greet-in-french", "docs/design/2-greet-in-french.md")
+		assert.True(t, strings.HasPrefix(doc, "---\nissue: 2\ntitle: \"Greet in French\"\ntouch_paths:\n  - \"greeting.txt\"\n---\n"), doc)
+		assert.Equal(t, "hello\n", w.fileOf("agent/design/2-greet-in-french", "greeting.txt"))
 
-			w.later(time.Minute)
-			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-			rep := w.done(run(w, w.delivery("pull_request")))
-			assert.Equal(t, 2, rep.Number)
-			require.Len(t, w.pulls(), 2)
-			impl := w.pulls()[1]
-			assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
-			assert.Contains(t, impl["body"], "Fixes #2")
-			assert.Contains(t, impl["body"], "#3")
-			asked := w.requests()
-			require.Len(t, asked, 2)
-			assert.Equal(t, model.AskImplementation, asked[1].Kind)
-			assert.Contains(t, asked[1].Prompt, "Say bonjour.")
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result)
-			assert.Len(t, w.pulls(), 2)
-		})
-	}
+		merged := w.merged(3)
+		assert.Equal(t, 2, w.done(run(w, merged)).Number)
+		require.Len(t, w.pulls(), 2)
+		impl := w.pulls()[1]
+		assert.Equal(t, "agent/impl/2-greet-in-french", impl.at("head", "ref"))
+		assert.Contains(t, impl["body"], "Fixes #2")
+		assert.Contains(t, impl["body"], "#3")
+		asked := w.requests()
+		require.Len(t, asked, 2)
+		assert.Equal(t, model.AskImplementation, asked[1].Kind)
+		assert.Contains(t, asked[1].Prompt, "Say bonjour.")
+		assert.Equal(t, model.ResultNothing, w.handle(merged).Result)
+		assert.Len(t, w.pulls(), 2)
+	})
 }
 
-// TestADesignThatACommandMergesIsImplementedInTheSameRun: a merge with a workflow's token starts no run.
-func TestADesignThatACommandMergesIsImplementedInTheSameRun(t *testing.T) {
-	w := newIssue(t, "", "[merge]\ntests = \"none\"")
-	w.done(w.handle(w.label("alice", design)))
-	w.number = 3
-	w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-	rep := w.done(w.command("carol", "/mergexo merge"))
-	assert.Equal(t, "merged", w.badge())
-	assert.Equal(t, 2, rep.Number)
-	assert.NotEmpty(t, w.at("agent/impl/2-greet-in-french"))
-}
-
-// TestADesignThatLandsAfterTheAgentsJobWaits: the run that merged it did its work.
-func TestADesignThatLandsAfterTheAgentsJobWaits(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"commands", "apply"} {
-		t.Run(name, func(t *testing.T) {
-			w := newIssue(t, "", "[merge]\ntests = \"none\"")
-			require.Equal(t, model.ResultDone, w.handle(w.label("alice", design)).Result)
-			w.number = 3
-			w.api("alice", "POST", w.path("/pulls/3/reviews"), object{"event": "APPROVE", "commit_id": w.pulls()[0].at("head", "sha")})
-			ev, dir := w.say("carol", "/mergexo merge"), ""
-			if name == "apply" {
-				dir = filepath.Join(t.TempDir(), "handoff")
-				require.Equal(t, model.ResultNothing, w.phase(thread.AgentPhase, ev, dir).Result)
-			}
-			rep := w.done(w.phase(thread.ApplyPhase, ev, dir))
-			assert.Equal(t, "merged", w.badge())
-			assert.Equal(t, 3, rep.Number)
-		})
-	}
+// A merge with a workflow's token starts no run, so that the same run goes on with the issue. After an agent's job that has to wait.
+func TestADesignThatACommandMergesIsImplemented(t *testing.T) {
+	each(t, map[string]int{"in one job": 2, "with no agent's job": 3, "after the agent's job": 3}, func(t *testing.T, how string, number int) {
+		w := newIssue(t, "", "[merge]\ntests = \"none\"")
+		w.done(w.handle(w.label("alice", design)))
+		w.number, w.head = 3, "agent/design/2-greet-in-french"
+		w.approve("alice")
+		ev, dir, land := w.say("carol", "/mergexo merge"), "", w.handle
+		if how == "after the agent's job" {
+			dir = filepath.Join(t.TempDir(), "handoff")
+			w.gives(model.ResultNothing, w.phase(thread.AgentPhase, ev, dir))
+		}
+		if how != "in one job" {
+			land = func(ev model.Event) model.Report { return w.phase(thread.ApplyPhase, ev, dir) }
+		}
+		assert.Equal(t, number, w.done(land(ev)).Number)
+		assert.Equal(t, "merged", w.badge())
+		assert.Equal(t, number == 2, w.at("agent/impl/2-greet-in-french") != "")
+	})
 }
 
 func TestADesignChangesNothingElse(t *testing.T) {
@@ -264,8 +234,7 @@ func TestADesignChangesNothingElse(t *testing.T) {
 }
 
 func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", smallJob))
+	w := worked(t, smallJob)
 	w.closed("3")
 	ev := w.say("bob", "Not like this.")
 	w.handle(ev)
@@ -284,16 +253,14 @@ func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
 func TestCommandsOnAnIssue(t *testing.T) {
 	w, _ := stuckIssue(t)
 	w.handle(w.say("carol", "/mergexo status"))
-	said := w.comments()
-	assert.Contains(t, said[len(said)-1]["body"], "awaiting issue followup")
-	assert.Contains(t, said[len(said)-1]["body"], branch)
+	assert.Contains(t, w.lastSaid(), "awaiting issue followup")
+	assert.Contains(t, w.lastSaid(), branch)
 	w.agent = "pleased"
 	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Len(t, w.pulls(), 1, "the checkpoint was good as it was")
 	assert.Equal(t, "hello\nsalut?\n", w.fileOf(branch, "greeting.txt"))
 	w.handle(w.say("carol", "/mergexo retry"))
-	said = w.comments()
-	assert.Contains(t, said[len(said)-1]["body"], "rejected")
+	assert.Contains(t, w.lastSaid(), "rejected")
 }
 
 func TestTheBudgetOfCallsFromLabelToPullRequest(t *testing.T) {
@@ -339,8 +306,7 @@ func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
 }
 
 func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", design))
+	w := worked(t, design)
 	issue := w.number
 	w.label("alice", "agent:ignore")
 	w.number, w.head = 3, "agent/design/2-greet-in-french"
@@ -358,19 +324,12 @@ func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
 func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 	type row struct {
 		label string
-		more  func(w *world, ev model.Event)
 		pulls int
 	}
 	each(t, map[string]row{
-		"a pull request is open": {smallJob, func(*world, model.Event) {}, 1},
-		"its design was built": {design, func(w *world, ev model.Event) {
-			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-			require.Equal(w.t, model.ResultDone, w.handle(ev).Result)
-		}, 2},
-		"its roadmap is under way": {roadmapLabel, func(w *world, ev model.Event) {
-			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
-			require.Equal(w.t, model.ResultDone, w.handle(ev).Result)
-		}, 2},
+		"a pull request is open":   {smallJob, 1},
+		"its design was built":     {design, 2},
+		"its roadmap is under way": {roadmapLabel, 2},
 	}, func(t *testing.T, _ string, c row) {
 		w, ev := labelled(t, c.label)
 		w.agent = "ask"
@@ -378,10 +337,12 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 		stop := w.comments()[0].id()
 		w.agent = map[string]string{smallJob: "job", design: "job", roadmapLabel: "pair"}[c.label]
 		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "In French, please.")).Result)
-		c.more(w, ev)
+		if c.pulls == 2 {
+			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
+			w.done(w.handle(ev))
+		}
 		issue, calls := w.number, w.calls()
-		w.later(time.Minute)
-		w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", stop)), object{"body": "Nothing to see."})
+		w.reword("octo", stop, "Nothing to see.")
 		require.Equal(t, model.ReasonMarkerEdited, w.handle(ev).BlockedReason)
 		assert.Contains(t, w.waiting("sandbox-actions"), fmt.Sprint(issue, " issue ", model.ReasonMarkerEdited))
 		rep := w.handle(w.say("carol", "/mergexo retry"))

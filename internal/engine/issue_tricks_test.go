@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -19,10 +18,7 @@ import (
 var issueTricks = map[string]func(model.Request, *model.Outcome){
 	// record writes down what the agent was asked.
 	"record": func(r model.Request, _ *model.Outcome) {
-		f, err := os.OpenFile(os.Getenv("FAKE_AGENT_LOG")+".requests", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-		must(err)
-		must(json.NewEncoder(f).Encode(r))
-		must(f.Close())
+		appendLine(os.Getenv("FAKE_AGENT_LOG")+".requests", string(got(json.Marshal(r))))
 	},
 	// told writes what people said, in the order in which they did, and is done.
 	"told": func(r model.Request, o *model.Outcome) {
@@ -38,7 +34,7 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 		o.PRTitle, o.PRSummary, o.CommitMessage = "New", "New.", "New"
 	},
 	"overwrites": func(_ model.Request, o *model.Outcome) {
-		must(os.WriteFile("greeting.txt", []byte("the agent's line\n"), 0o600))
+		check(os.WriteFile("greeting.txt", []byte("the agent's line\n"), 0o600))
 		o.PRTitle, o.PRSummary, o.CommitMessage = "Mine", "Mine.", "Mine"
 	},
 	"scribbles": func(r model.Request, o *model.Outcome) {
@@ -60,12 +56,10 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	"idle":  func(model.Request, *model.Outcome) {},
 	"quiet": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "quiet") },
 	// tested adds a test when it is told that one is missing.
-	"tested": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskRepair {
-			appendLine("greeting_test.txt", r.CI[0].Log)
-			o.CommitMessage = "Test it"
-		}
-	},
+	"tested": when(model.AskRepair, func(r model.Request, o *model.Outcome) {
+		appendLine("greeting_test.txt", r.CI[0].Log)
+		o.CommitMessage = "Test it"
+	}),
 	"lost": types("", `git switch -q -c side; echo side >side.txt; git add -A; git commit -q -m Side; git switch -q -`),
 	// unmerged commits something, and leaves a merge with a conflict.
 	"unmerged": types("", `echo ours >>greeting.txt; git commit -q -a -m Ours; git switch -q -c theirs HEAD~1; echo theirs >>greeting.txt
@@ -78,11 +72,9 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	"waits": func(model.Request, *model.Outcome) {
 		fmt.Fprintln(os.Stderr, atWork)
 		for saved := false; !saved; {
-			resp, err := http.Get(os.Getenv("FAKE_AGENT_API") + "/api/v3/repos/" + repo.String() + "/git/matching-refs/heads/mergexo/checkpoint")
-			must(err)
-			body, err := io.ReadAll(resp.Body)
-			must(errors.Join(err, resp.Body.Close()))
-			saved = strings.Contains(string(body), "/wip-")
+			resp := got(http.Get(os.Getenv("FAKE_AGENT_API") + "/api/v3/repos/" + repo.String() + "/git/matching-refs/heads/mergexo/checkpoint"))
+			saved = strings.Contains(string(got(io.ReadAll(resp.Body))), "/wip-")
+			check(resp.Body.Close())
 		}
 	},
 	"session1": func(_ model.Request, o *model.Outcome) { o.Session = "session-1" },
@@ -99,9 +91,8 @@ func commitAll(message string) {
 // requests are what the agent was asked, where it wrote that down.
 func (w *world) requests() []model.Request {
 	w.t.Helper()
-	raw := contents(w.t, w.log+".requests")
 	var all []model.Request
-	for line := range strings.Lines(string(raw)) {
+	for line := range strings.Lines(string(contents(w.t, w.log+".requests"))) {
 		var r model.Request
 		require.NoError(w.t, json.Unmarshal([]byte(line), &r))
 		all = append(all, r)

@@ -23,8 +23,7 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 		"conflict markers":        {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
 		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
 	}, func(t *testing.T, _ string, c row) {
-		w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0")
-		w.agent = c.first
+		w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0").whoseAgent(c.first)
 		w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
 		before := w.fileOf(branch, "greeting.txt")
 		w.agent = c.second
@@ -53,8 +52,7 @@ func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
 }
 
 func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
-	w := newIssue(t)
-	w.handle(w.label("alice", design))
+	w := worked(t, design)
 	ev := w.say("eve", "Nice.")
 	w.gate.revive()
 	assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
@@ -66,10 +64,8 @@ func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 	w.write("alice", on, "docs/design/another.md", strings.Replace(w.fileOf(on, old), "issue: 2", "issue: 1", 1))
 	sha := w.api("octo", "GET", w.path("/contents/"+old+"?ref="+on), nil)["sha"]
 	w.api("alice", "DELETE", w.path("/contents/"+old), object{"message": "Move it", "branch": on, "sha": sha})
-	w.later(time.Minute)
-	w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})
 	w.agent = "record+job"
-	w.done(w.handle(w.delivery("pull_request")))
+	w.done(w.handle(w.merged(3)))
 	require.Len(t, w.pulls(), 2)
 	assert.Contains(t, w.requests()[0].Prompt, "docs/design/french.md")
 	assert.NotContains(t, w.requests()[0].Prompt, "another.md")

@@ -99,3 +99,11 @@ func labelled(t *testing.T, label string, how ...string) (*world, model.Event) {
 	}
 	return w, w.label("alice", label)
 }
+
+// worked is a world with an issue that an agent has worked on.
+func worked(t *testing.T, label string) *world {
+	t.Helper()
+	w := newIssue(t)
+	w.done(w.handle(w.label("alice", label)))
+	return w
+}

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"context"
 	"fmt"
 	"regexp"
 	"strings"
@@ -151,89 +150,81 @@ func TestACheckpointIsTakenUpByTheAgentsJobToo(t *testing.T) {
 	})
 }
 
-// waitingFor are the things that wait for a person.
-func (w *world) waitingFor() []model.Need {
-	w.t.Helper()
-	_, waiting, err := w.engine().Standings(context.Background(), repo)
-	require.NoError(w.t, err)
-	return waiting
+func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
+	turn := func(t *testing.T) (*world, model.Event) { return commented(t) }
+	answered := func(w *world) model.Event { return w.say("bob", "Formal.") }
+	type row struct {
+		build     func(t *testing.T) (*world, model.Event)
+		again     func(w *world) model.Event
+		kind, how string
+		ends      model.Result
+	}
+	each(t, map[string]row{
+		"a turn that asks":  {turn, answered, "turn", "dirty+stuck", model.ResultBlocked},
+		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
+		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, answered, "issue", "dirty+stuck", model.ResultFailed},
+		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, answered, "issue", "dirty+stuck", model.ResultFailed},
+	}, func(t *testing.T, _ string, c row) {
+		every(t, []bool{false, true}, func(t *testing.T, pushed bool) { // by hand
+			w, ev := c.build(t)
+			w.agent = c.how
+			w.denies("refs/*")
+			w.gives(c.ends, w.handle(ev))
+			body := w.saidOnce(c.kind, "failed")
+			paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
+			require.NotNil(t, paste, body)
+			file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
+			require.NotNil(t, file, body)
+			assert.Regexp(t, `"checkpoint_sha":"[0-9a-f]{40}"`, body)
+			_, waiting := w.standings("sandbox-actions")
+			require.Len(t, waiting, 1)
+			assert.Contains(t, waiting[0].Headline, "in the git bundle "+file[1]+"; then ")
+
+			w.denies()
+			if pushed {
+				w.pasted(strings.Replace(paste[0], paste[1], file[1], 1))
+			}
+			w.agent = "sees+talk+stuck"
+			again := w.handle(c.again(w))
+			require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
+			if pushed {
+				assert.Contains(t, w.found(), "left.txt", "it went on from there")
+				assert.NotContains(t, w.lastSaid(), "started over")
+				return
+			}
+			assert.NotContains(t, w.found(), "left.txt")
+			assert.Contains(t, w.lastSaid(), paste[0], "the bundle is named until it is used")
+		})
+	})
 }
 
-func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
-	t.Parallel()
-	turn := func(t *testing.T) (*world, model.Event) { return commented(t) }
-	for name, c := range map[string]struct {
-		build func(t *testing.T) (*world, model.Event)
-		again func(w *world) model.Event
-		kind  string
-		how   string
-		ends  model.Result
-	}{
-		"a turn that asks":  {turn, func(w *world) model.Event { return w.say("bob", "Formal.") }, "turn", "dirty+stuck", model.ResultBlocked},
-		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
-		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
-		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, func(w *world) model.Event { return w.say("bob", "Formal.") }, "issue", "dirty+stuck", model.ResultFailed},
-	} {
-		for _, pushed := range []bool{false, true} {
-			t.Run(fmt.Sprintf("%s, pushed by hand: %t", name, pushed), func(t *testing.T) {
-				t.Parallel()
-				w, ev := c.build(t)
-				w.agent = c.how
-				w.denies("refs/*")
-				rep := w.handle(ev)
-				assert.Equal(t, c.ends, rep.Result, rep.Reason)
-				body := w.saidOnce(c.kind, "failed")
-				paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
-				require.NotNil(t, paste, body)
-				file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
-				require.NotNil(t, file, body)
-				assert.Regexp(t, `"checkpoint_sha":"[0-9a-f]{40}"`, body)
-				waiting := w.waitingFor()
-				require.Len(t, waiting, 1)
-				assert.Contains(t, waiting[0].Headline, "in the git bundle "+file[1]+"; then ")
+// tracked is commented on a pull request that a run has seen before.
+func tracked(t *testing.T) (*world, model.Event) {
+	w := newWorld(t)
+	w.handle(w.delivery("pull_request"))
+	return w, w.remark("alice", "Answer me.")
+}
 
-				w.denies()
-				if pushed {
-					w.pasted(strings.Replace(paste[0], paste[1], file[1], 1))
-				}
-				w.agent = "sees+talk+stuck"
-				again := w.handle(c.again(w))
-				require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
-				if pushed {
-					assert.Contains(t, w.found(), "left.txt", "it went on from there")
-					assert.NotContains(t, w.lastSaid(), "started over")
-					return
-				}
-				assert.NotContains(t, w.found(), "left.txt")
-				assert.Contains(t, w.lastSaid(), paste[0], "the bundle is named until it is used")
-			})
-		}
-	}
+// refusesComment has GitHub refuse the second of our next comments.
+func (w *world) refusesComment() {
+	w.fail(object{"match": object{"method": "POST", "path": w.thread("/comments")}, "status": 403, "skip": 1, "times": 1})
 }
 
 func TestAStopThatGitHubRefusesIsSaidByTheNextRunWithoutTheAgent(t *testing.T) {
 	type row struct {
-		build  func(t *testing.T) (*world, model.Event)
-		kind   string
-		phase  string
-		reason string
-		how    string
+		build                    func(t *testing.T) (*world, model.Event)
+		kind, phase, reason, how string
 	}
 	each(t, map[string]row{
-		"a turn": {func(t *testing.T) (*world, model.Event) {
-			w := newWorld(t)
-			w.handle(w.delivery("pull_request"))
-			return w, w.remark("alice", "Answer me.")
-		}, "block", "", "agent_blocked", "dirty+lost+stuck"},
+		"a turn":   {tracked, "block", "", "agent_blocked", "dirty+lost+stuck"},
 		"an issue": {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, "issue", "awaiting_issue_followup", model.ReasonAgent, "dirty+lost+stuck"},
 		"a design": {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, "issue", "awaiting_issue_followup", model.ReasonOutcome, "job+astray"},
 	}, func(t *testing.T, _ string, c row) {
 		t.Parallel()
 		w, ev := c.build(t)
 		w.agent = c.how
-		w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
-		first := w.handle(ev)
-		require.NotEqual(t, model.ResultBlocked, first.Result)
+		w.refusesComment()
+		require.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
 		kept, asked := len(w.checkpoints()), w.calls()
 		w.blocked(c.reason, w.handle(ev))
 		assert.Equal(t, asked, w.calls(), "the agent is not asked again")

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"regexp"
 	"testing"
 
@@ -13,11 +12,11 @@ import (
 
 // A death costs at most another call of the agent, and no comment names a place that is not there.
 func TestADeathWhileWorkIsKeptOrTakenUpIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		build func(t *testing.T) (*world, model.Event)
 		kept  []int // writes of a change
-	}{
+	}
+	each(t, map[string]row{
 		"a turn whose branch cannot be": {func(t *testing.T) (*world, model.Event) {
 			w := newWorld(t)
 			w.branch("mergexo")
@@ -41,26 +40,20 @@ func TestADeathWhileWorkIsKeptOrTakenUpIsMadeGood(t *testing.T) {
 			require.Equal(t, model.ReasonAgent, w.handle(w.label("alice", design)).BlockedReason)
 			return w, w.say("bob", "Formal.")
 		}, []int{2, 3}},
-	} {
+	}, func(t *testing.T, _ string, c row) {
 		w, ev := c.build(t)
 		dead := w.wrecks(func() { require.Equal(t, "agent_blocked", w.handle(ev).BlockedReason) })
-		last := w.gate.writes
-		for _, n := range writes(1, last, c.kept...) {
-			for how, before := range deathsBy(n) {
-				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					w := dead.after(t, n-before)
-					w.gives(model.ResultBlocked, w.handle(ev))
-					u := w.unfinished()
-					assert.Equal(t, u.SHA, w.bare("rev-parse", u.Ref()), "what is named is there")
-					assert.Contains(t, w.bare("show", u.SHA+":left.txt"), "left")
-					w.agent = "sees+stuck"
-					require.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on.")).Result)
-					assert.Contains(t, w.found(), "left.txt", "and it is taken up")
-					assert.NotContains(t, w.lastSaid(), "started over")
-				})
-			}
-		}
-	}
+		dead.each(t, writes(1, w.gate.writes, c.kept...), func(t *testing.T, w *world, _ int) {
+			w.gives(model.ResultBlocked, w.handle(ev))
+			u := w.unfinished()
+			assert.Equal(t, u.SHA, w.bare("rev-parse", u.Ref()), "what is named is there")
+			assert.Contains(t, w.bare("show", u.SHA+":left.txt"), "left")
+			w.agent = "sees+stuck"
+			require.Equal(t, model.ResultBlocked, w.handle(w.say("bob", "Go on.")).Result)
+			assert.Contains(t, w.found(), "left.txt", "and it is taken up")
+			assert.NotContains(t, w.lastSaid(), "started over")
+		})
+	})
 }
 
 var keptIn = regexp.MustCompile(`"checkpoint":"([^"]+)","checkpoint_sha":"([0-9a-f]{40})"`)
@@ -77,34 +70,23 @@ func (w *world) unfinished() model.Kept {
 }
 
 func TestADeathWhileAStopIsSaidAgainIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for name, build := range map[string]func(t *testing.T) (*world, model.Event){
-		"a turn": func(t *testing.T) (*world, model.Event) {
-			w := newWorld(t)
-			w.handle(w.delivery("pull_request"))
-			return w, w.remark("alice", "Answer me.")
-		},
+	each(t, map[string]func(t *testing.T) (*world, model.Event){
+		"a turn":   tracked,
 		"an issue": func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) },
-	} {
+	}, func(t *testing.T, _ string, build func(t *testing.T) (*world, model.Event)) {
 		w, ev := build(t)
 		w.agent = "dirty+stuck"
-		w.fail(object{"match": object{"method": "POST", "path": fmt.Sprintf("/api/v3/repos/%s/issues/%d/comments", repo, w.number)}, "status": 403, "skip": 1, "times": 1})
+		w.refusesComment()
 		require.NotEqual(t, model.ResultBlocked, w.handle(ev).Result)
 		dead := w.wrecks(func() { require.Equal(t, "agent_blocked", w.handle(ev).BlockedReason) })
 		require.Equal(t, 1, w.calls())
-		last := w.gate.writes
-		for _, n := range writes(1, last, 1, 2) {
-			for how, before := range deathsBy(n) {
-				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					w := dead.after(t, n-before)
-					w.gives(model.ResultBlocked, w.handle(ev))
-					assert.Contains(t, w.conversation(), "Formal or not?")
-					assert.LessOrEqual(t, w.calls(), 2)
-					if n == 1 {
-						assert.Equal(t, 1, w.calls(), "before and after its claim, the stop is known")
-					}
-				})
+		dead.each(t, writes(1, w.gate.writes, 1, 2), func(t *testing.T, w *world, n int) {
+			w.gives(model.ResultBlocked, w.handle(ev))
+			assert.Contains(t, w.conversation(), "Formal or not?")
+			assert.LessOrEqual(t, w.calls(), 2)
+			if n == 1 {
+				assert.Equal(t, 1, w.calls(), "before and after its claim, the stop is known")
 			}
-		}
-	}
+		})
+	})
 }

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"net/http"
 	"os/exec"
@@ -20,14 +19,6 @@ import (
 func (w *world) branch(name string) {
 	w.t.Helper()
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + name, "sha": w.at("main")})
-}
-
-// hiddenCheckpoint is the one hidden ref with work, and its commit.
-func (w *world) hiddenCheckpoint() (ref, sha string) {
-	w.t.Helper()
-	all := strings.Fields(w.bare("for-each-ref", "--format=%(refname) %(objectname)", "refs/mergexo/checkpoint/"))
-	require.Len(w.t, all, 2)
-	return all[0], all[1]
 }
 
 // conversation is all that stands in the pull request's comments.
@@ -72,41 +63,41 @@ func (w *world) somebodyTakes() {
 }
 
 func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
-	t.Parallel()
-	for name, takes := range map[string]func(w *world){
+	type row struct {
+		says   string // the marker of the comment that tells
+		result model.Result
+	}
+	each(t, map[string]func(w *world){
 		"a branch above it": func(w *world) { w.branch("mergexo") },
 		"a ruleset": func(w *world) {
 			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL", "push": []string{"octo"}})
 		},
 		"another commit": (*world).somebodyTakes,
-	} {
-		for how, c := range map[string]struct {
-			says   string // the marker of the comment that tells
-			result model.Result
-		}{
+	}, func(t *testing.T, _ string, takes func(w *world)) {
+		each(t, map[string]row{
 			"dirty+stuck": {"block", model.ResultBlocked},
 			"dirty+fail":  {"turn", model.ResultFailed},
-		} {
-			t.Run(name+", "+how, func(t *testing.T) {
-				w, ev := commented(t, how)
-				takes(w)
-				require.Equal(t, c.result, w.handle(ev).Result)
-				w.gate.revive()
-				ref, sha := w.hiddenCheckpoint()
-				said := w.marked(c.says, "")[0]["body"].(string)
-				assert.NotContains(t, said, "kept on branch")
-				assert.Contains(t, said, "kept on a hidden ref at [`"+sha[:10])
-				paste := regexp.MustCompile("To look at it: `(git fetch origin " + ref + ".*)`").FindStringSubmatch(said)
-				require.NotNil(t, paste, said)
-				w.pasted(paste[1] + " && grep left left.txt")
+		}, func(t *testing.T, how string, c row) {
+			w, ev := commented(t, how)
+			takes(w)
+			require.Equal(t, c.result, w.handle(ev).Result)
+			w.gate.revive()
+			all := strings.Fields(w.bare("for-each-ref", "--format=%(refname) %(objectname)", "refs/mergexo/checkpoint/"))
+			require.Len(t, all, 2, "one hidden ref, and its commit")
+			ref, sha := all[0], all[1]
+			said := w.marked(c.says, "")[0]["body"].(string)
+			assert.NotContains(t, said, "kept on branch")
+			assert.Contains(t, said, "kept on a hidden ref at [`"+sha[:10])
+			paste := regexp.MustCompile("To look at it: `(git fetch origin " + ref + ".*)`").FindStringSubmatch(said)
+			require.NotNil(t, paste, said)
+			w.pasted(paste[1] + " && grep left left.txt")
 
-				w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL"})
-				w.agent = "answer"
-				w.done(w.handle(w.say("alice", "Formal.")))
-				assert.Equal(t, "left\n", w.file("left.txt"), "it went on from there")
-			})
-		}
-	}
+			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL"})
+			w.agent = "answer"
+			w.done(w.handle(w.say("alice", "Formal.")))
+			assert.Equal(t, "left\n", w.file("left.txt"), "it went on from there")
+		})
+	})
 }
 
 func TestAnIssueWhoseBranchCannotBeCreatedWaitsAndSaysWhy(t *testing.T) {
@@ -119,8 +110,7 @@ func TestAnIssueWhoseBranchCannotBeCreatedWaitsAndSaysWhy(t *testing.T) {
 	require.Len(t, w.checkpoints(), 1)
 	assert.Contains(t, w.lastSaid(), w.checkpoints()[0])
 	assert.Equal(t, w.branches()[w.checkpoints()[0]], w.attemptMarker(model.PhaseWaiting).LastCheckpoint)
-	_, waiting, err := w.engine().Standings(context.Background(), repo)
-	require.NoError(t, err)
+	_, waiting := w.standings("sandbox-actions")
 	require.Len(t, waiting, 1)
 	assert.Equal(t, "delete or rename the branches that are in the way (an operator): /mergexo retry", waiting[0].Todo())
 	w.sweep()
@@ -146,14 +136,7 @@ func TestABranchBelowTheNameCostsAnotherName(t *testing.T) {
 // found are the files that the agent has found in its checkout.
 func (w *world) found() string {
 	w.t.Helper()
-	raw := contents(w.t, w.log+".seen")
-	return string(raw)
-}
-
-// fileAt is what a file holds at a commit.
-func (w *world) fileAt(sha, path string) string {
-	w.t.Helper()
-	return w.bare("show", sha+":"+path)
+	return string(contents(w.t, w.log+".seen"))
 }
 
 func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
@@ -196,7 +179,7 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 		m := w.attemptMarker(model.PhaseWaiting)
 		require.NotEmpty(t, m.LastCheckpoint)
 		assert.Equal(t, m.Kept.SHA, m.LastCheckpoint)
-		assert.Equal(t, "left", w.fileAt(m.LastCheckpoint, c.file))
+		assert.Equal(t, "left", w.bare("show", m.LastCheckpoint+":"+c.file))
 		assert.NotEqual(t, branch, m.Kept.Branch)
 		assert.Equal(t, m.LastCheckpoint, w.bare("rev-parse", m.Kept.Ref()), "and it is there")
 
@@ -206,6 +189,6 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 		assert.Contains(t, w.found(), c.also)
 		assert.NotContains(t, w.lastSaid(), "started over")
 		again := w.attemptMarker(model.PhaseWaiting)
-		assert.Equal(t, "left", w.fileAt(again.LastCheckpoint, c.file), "it is kept on")
+		assert.Equal(t, "left", w.bare("show", again.LastCheckpoint+":"+c.file), "it is kept on")
 	})
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // outage has GitHub refuse requests of git as one that is overloaded does, once the first so many have passed.
 func (w *world) outage(method, service string, skip, times int) deed {
 	w.t.Helper()
-	body, err := json.Marshal(object{"match": object{"method": method, "path": "/" + repo.String() + "*" + service}, "status": 503, "skip": skip, "times": times})
-	require.NoError(w.t, err)
+	body := must.Get(json.Marshal(object{"match": object{"method": method, "path": "/" + repo.String() + "*" + service}, "status": 503, "skip": skip, "times": times}))(w.t)
 	return deed{"octo", "PUT", "/_sandbox/faults", string(body)}
 }
 
@@ -103,15 +103,11 @@ func TestACheckpointIsLinkedThoughAnotherRunBlockedFirst(t *testing.T) {
 }
 
 func TestACheckpointInTheMiddleOfAMergeSaysSo(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-	w.agent = "merge+despairs"
-	w.ended(model.ResultFailed, "no model today", w.handle(w.say("alice", "Catch up with main.")))
+	w, ev := behind(t, "merge+despairs", "greeting.txt", "hello\nmoon\n")
+	w.ended(model.ResultFailed, "no model today", w.handle(ev))
 	branch, _ := w.kept()
 	require.Contains(t, w.fileOf(branch, "greeting.txt"), "<<<<<<<")
 	said := w.saidOnce("turn", "failed")
 	assert.Contains(t, said, w.linkOf(branch))
-	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha").(string)
-	message := w.api("octo", "GET", w.path("/commits/"+tip), nil).at("commit", "message").(string)
-	assert.Contains(t, said+message, "conflict markers", "who goes on from there has to know")
+	assert.Contains(t, said+w.bare("log", "-1", "--format=%B", branch), "conflict markers", "who goes on from there has to know")
 }

@@ -194,10 +194,10 @@ const askAs = "FAKE_PERSON"
 func ask(login string, args []string) int {
 	method, url, body := args[0], args[1], args[2]
 	req, err := http.NewRequestWithContext(context.Background(), method, url, strings.NewReader(body))
-	must(err)
+	check(err)
 	req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	resp, err := http.DefaultClient.Do(req)
-	must(err)
+	check(err)
 	defer resp.Body.Close()
 	if _, err := io.Copy(os.Stderr, resp.Body); err != nil || resp.StatusCode >= 400 {
 		return 1

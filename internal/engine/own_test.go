@@ -15,24 +15,18 @@ const (
 	takenNote = "> `removed from the agent's commit messages: closing keywords, control characters, mentions, trailers of MergeXO's own, trailers that name people, words that skip checks`"
 )
 
-// posed are the two commits of the agent "posing" as a branch has them.
-func (w *world) posed(branch string) {
-	w.t.Helper()
-	said, _, _ := strings.Cut(w.bare("log", "-1", "--format=%B", branch), "\n\nMergeXO-Turn: ") // on a pull request it says which turn it is of
-	assert.Equal(w.t, "Go on", said)
-	assert.Equal(w.t, "Pose (skip ci)\n\nFixes\u200b #\u200b1, thanks to @\u200bocto/team", w.bare("log", "-1", "--format=%B", branch+"~1"))
-	for _, rev := range []string{branch, branch + "~1"} {
-		assert.Equal(w.t, ourName+"|"+ourName, w.bare("log", "-1", "--format=%an|%cn", rev))
-	}
-	assert.Equal(w.t, "posing\nmore\n", w.fileOf(branch, "posing.txt"))
-}
-
 func TestCommitsOfAnAgentAreOursAndSayNothingElse(t *testing.T) {
 	w := newWorld(t)
 	before := w.tip()
 	w.agent = "posing"
 	w.done(w.handle(w.remark("alice", "Pose.")))
-	w.posed(w.head)
+	said, _, _ := strings.Cut(w.bare("log", "-1", "--format=%B", w.head), "\n\nMergeXO-Turn: ") // on a pull request it says which turn it is of
+	assert.Equal(t, "Go on", said)
+	assert.Equal(t, "Pose (skip ci)\n\nFixes\u200b #\u200b1, thanks to @\u200bocto/team", w.bare("log", "-1", "--format=%B", w.head+"~1"))
+	for _, rev := range []string{w.head, w.head + "~1"} {
+		assert.Equal(t, ourName+"|"+ourName, w.bare("log", "-1", "--format=%an|%cn", rev))
+	}
+	assert.Equal(t, "posing\nmore\n", w.file("posing.txt"))
 	assert.Equal(t, before, w.bare("rev-parse", w.head+"~2"))
 	assert.Contains(t, w.saidOnce("turn", "done"), takenNote)
 }
@@ -58,9 +52,7 @@ func TestCommitsOfAnAgentThatStoppedHalfWayAreOursToo(t *testing.T) {
 func TestWhatAnAgentSaysHidesNothingAndCallsNobody(t *testing.T) {
 	w := newWorld(t).whoseAgent("answer+shouting")
 	w.done(w.handle(w.remark("alice", "Shout.")))
-	require.Len(t, w.marked("turn", "done"), 1)
-	receipt := w.marked("turn", "done")[0]["body"]
-	assert.Contains(t, receipt, "\n\nAsk @alice, @\u200bocto/team and @\u200beveryone. &lt;details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override\n```\n\n| feedback | answer |\n| --- | --- |\n| [`greeting.txt` line 2]")
+	assert.Contains(t, w.receipt(), "\n\nAsk @alice, @\u200bocto/team and @\u200beveryone. &lt;details>\n\n| feedback | answer |\n| --- | --- |\n| all | done |\n\n```\n@Override\n```\n\n| feedback | answer |\n| --- | --- |\n| [`greeting.txt` line 2]")
 	require.Len(t, w.replies(), 1)
 	assert.Contains(t, w.replies()[0]["body"], "&lt;!-- @\u200bmallory\n~~~\n~~~\n")
 }

@@ -29,7 +29,7 @@ func init() {
 			return
 		}
 		run("sh", "-e", file)
-		must(os.Remove(file))
+		check(os.Remove(file))
 		if o.CommitMessage == "" {
 			o.CommitMessage = "Do it"
 		}

@@ -1,14 +1,14 @@
 package engine_test
 
 import (
-	"context"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -23,22 +23,13 @@ func (w *world) saves() {
 func (w *world) killed(ev model.Event) (saved string) {
 	w.t.Helper()
 	w.saves()
-	ctx, cancel := context.WithCancel(context.Background())
-	e, ended := w.engine(), make(chan struct{})
-	go func() {
-		_, _ = e.Handle(ctx, ev)
-		close(ended)
-	}()
-	clocktest.Until(w.t, func() bool {
-		all := w.checkpoints()
-		if len(all) > 0 {
+	w.cancelled(w.engine(), ev, func() bool {
+		if all := w.checkpoints(); len(all) > 0 {
 			saved = all[0]
+			w.gate.bury(diesFirst)
 		}
 		return saved != ""
 	}, "work is saved")
-	w.gate.bury(diesFirst)
-	cancel()
-	<-ended
 	w.gate.revive()
 	w.over(w.runs)
 	return saved
@@ -56,7 +47,7 @@ func TestAKilledRunLosesLittleOfALongJob(t *testing.T) {
 	assert.Equal(t, "hello\nquiet\nbonjour\n", w.fileOf(branch, "greeting.txt"))
 	assert.Len(t, w.pulls(), 1)
 	assert.Len(t, w.comments(), 1)
-	assert.Equal(t, []string{branch}, keys(w.branches()), "nothing else is left")
+	assert.Equal(t, []string{branch}, slices.Collect(maps.Keys(w.branches())), "nothing else is left")
 	commits := w.list("octo", w.path("/commits?sha="+branch))
 	assert.Equal(t, "Say bonjour", commits[0].at("commit", "message"))
 	assert.True(t, strings.HasPrefix(commits[1].at("commit", "message").(string), "Checkpoint of work on issue 2"))
@@ -82,7 +73,7 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 		w.saves()
 		w.agent = how
 		w.handle(w.label("alice", smallJob))
-		assert.Equal(t, []string{branch}, keys(w.branches()), how)
+		assert.Equal(t, []string{branch}, slices.Collect(maps.Keys(w.branches())), how)
 		// The agent may be done before the run has heard that its work is there, so that the log need not say it.
 		_, told := w.send("", "GET", "/_sandbox/deliveries", nil)
 		assert.Contains(t, string(told), "refs/heads/mergexo/checkpoint/2/wip-", how)
@@ -90,26 +81,10 @@ func TestWhatIsSavedMeanwhileIsTakenAwayAtTheEnd(t *testing.T) {
 }
 
 func TestASecretIsNotSavedMeanwhile(t *testing.T) {
-	w := newIssue(t)
+	w := newIssue(t).whoseAgent("secret+hangs")
 	w.saves()
-	w.agent = "secret+hangs"
-	ctx, cancel := context.WithCancel(context.Background())
-	ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
-	go func() {
-		_, _ = e.Handle(ctx, ev)
-		close(ended)
-	}()
-	clocktest.Until(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
-	cancel()
-	<-ended
+	ev := w.label("alice", smallJob)
+	w.cancelled(w.engine(), ev, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
 	assert.Empty(t, w.branches())
 	assert.NotContains(t, w.logged.String(), "work_saved")
-}
-
-func keys(m map[string]string) []string {
-	var out []string
-	for k := range m {
-		out = append(out, k)
-	}
-	return out
 }

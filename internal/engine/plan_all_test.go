@@ -90,19 +90,15 @@ var scenes = map[string]scene{
 // TestADryRunTellsTheBeginningOfALiveRun: what it tells is what a live run does first, up to where an agent, tests or a push
 // answers; and it writes nothing.
 func TestADryRunTellsTheBeginningOfALiveRun(t *testing.T) {
-	t.Parallel()
-	for name, s := range scenes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, run := s.set(t)
-			w.gate.revive()
-			plan := w.plan(run)
-			var kinds []string
-			for _, one := range plan.effects {
-				kinds = append(kinds, one.Kind)
-			}
-			assert.Equal(t, s.tells, strings.Join(kinds, " "))
-			w.begins(run(w.engine()), plan)
-		})
-	}
+	each(t, scenes, func(t *testing.T, _ string, s scene) {
+		w, run := s.set(t)
+		w.gate.revive()
+		plan := w.plan(run)
+		var kinds []string
+		for _, one := range plan.effects {
+			kinds = append(kinds, one.Kind)
+		}
+		assert.Equal(t, s.tells, strings.Join(kinds, " "))
+		w.begins(run(w.engine()), plan)
+	})
 }

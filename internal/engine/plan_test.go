@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // A doing is a run, and gives its reports in order.
@@ -22,8 +23,7 @@ type doing func(*engine.Engine) []model.Report
 // handling is a run over an event.
 func handling(t *testing.T, ev model.Event) doing {
 	return func(e *engine.Engine) []model.Report {
-		rep, err := e.Handle(context.Background(), ev)
-		require.NoError(t, err)
+		rep := must.Get(e.Handle(context.Background(), ev))(t)
 		return []model.Report{rep}
 	}
 }
@@ -39,8 +39,7 @@ func inPhase(run doing, part thread.Phase, dir string) doing {
 // resetting unblocks every pull request that is blocked.
 func resetting(t *testing.T) doing {
 	return func(e *engine.Engine) []model.Report {
-		reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo})
-		require.NoError(t, err)
+		reports := must.Get(e.Reset(context.Background(), engine.Reset{Repo: repo}))(t)
 		return reports
 	}
 }
@@ -48,8 +47,7 @@ func resetting(t *testing.T) doing {
 // sweepEvents is a sweep over the repository.
 func sweepEvents(t *testing.T, opt sweeping.Options) doing {
 	return func(e *engine.Engine) []model.Report {
-		swept, err := e.Sweep(context.Background(), repo, opt)
-		require.NoError(t, err)
+		swept := must.Get(e.Sweep(context.Background(), repo, opt))(t)
 		return swept.Results
 	}
 }

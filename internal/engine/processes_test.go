@@ -10,21 +10,21 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // countsGit notes from now on what MergeXO starts git for, one command a line. What git starts itself is not counted.
 func (w *world) countsGit() (started func() []string) {
 	w.t.Helper()
-	program, err := exec.LookPath("git")
-	require.NoError(w.t, err)
+	program := must.Get(exec.LookPath("git"))(w.t)
 	dir := w.t.TempDir()
 	notes := filepath.Join(dir, "notes")
 	script := fmt.Sprintf("#!/bin/sh\nprintf '%%s\\n' \"$*\" >> %s\nexec %s \"$@\"\n", notes, program)
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))
 	w.gitPath = dir + string(filepath.ListSeparator) + os.Getenv("PATH")
 	return func() []string {
-		text := contents(w.t, notes)
-		return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+		return strings.Split(strings.TrimSuffix(string(contents(w.t, notes)), "\n"), "\n")
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
@@ -43,10 +44,8 @@ func played(t *testing.T, r modelstub.Rig, more string) (*world, *modelstub.Stub
 
 func newKey(t *testing.T) transcript.Key {
 	t.Helper()
-	identity, err := age.GenerateX25519Identity()
-	require.NoError(t, err)
-	key, err := transcript.ParseKey(identity.String())
-	require.NoError(t, err)
+	identity := must.Get(age.GenerateX25519Identity())(t)
+	key := must.Get(transcript.ParseKey(identity.String()))(t)
 	return key
 }
 
@@ -216,8 +215,7 @@ func TestARealProgramThatIsCancelledLosesNothing(t *testing.T) {
 		script := w.answering(r, comment, "world", "moon")
 		s.Play(append(script[:len(script)-1], modelstub.Hang().After(cancel))...)
 		ev := w.delivery("pull_request_review_comment")
-		rep, err := w.engine().Handle(ctx, ev)
-		require.NoError(t, err)
+		rep := must.Get(w.engine().Handle(ctx, ev))(t)
 		assert.Equal(t, model.ResultRetry, rep.Result, rep.Reason)
 		_, subjects := w.kept()
 		assert.Equal(t, []string{"Checkpoint of work on pull request 1"}, subjects, "what it had edited until then")

@@ -19,46 +19,33 @@ func (w *world) takes(refs int, mute bool) {
 	w.put("/_sandbox/pushes", object{"refs": refs, "mute": mute})
 }
 
-// policies are the limits that the stories are told under.
-func policies(t *testing.T, story func(t *testing.T, limit func(w *world))) {
-	for _, refs := range []int{2, 1} {
-		for name, mute := range map[string]bool{"said": false, "mute": true} {
-			t.Run(fmt.Sprintf("%d %s", refs, name), func(t *testing.T) {
-				t.Parallel()
-				story(t, func(w *world) { w.takes(refs, mute) })
-			})
-		}
-	}
-}
-
 func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 	want, _ := uninterrupted(t)
-	policies(t, func(t *testing.T, limit func(*world)) {
-		w, ev := twoComments(t)
-		limit(w)
-		w.done(w.handle(ev))
-		assert.Equal(t, want, w.shows())
-		assert.Empty(t, w.stages())
-		assert.Empty(t, w.checkpoints())
-		assert.Equal(t, 1, w.calls())
-		assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	every(t, []int{2, 1}, func(t *testing.T, refs int) {
+		every(t, []bool{false, true}, func(t *testing.T, mute bool) {
+			w, ev := twoComments(t)
+			w.takes(refs, mute)
+			w.done(w.handle(ev))
+			assert.Equal(t, want, w.shows())
+			assert.Empty(t, w.checkpoints())
+			assert.Equal(t, 1, w.calls())
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+		})
 	})
 }
 
 func TestADeathBetweenThePushesOfATurnIsMadeGood(t *testing.T) {
 	want, whole := uninterrupted(t)
-	for _, n := range writes(4, whole+2, 5, 6) { // from the plan on; a push is refused, and there is one more for what is dropped
-		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			w, ev := twoComments(t)
-			w.takes(1, false)
-			w.gate.only(n, diesAfter)
-			w.dies(ev)
-			rep := w.recover(ev)
-			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-			assert.Equal(t, want, w.shows())
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+	// From the plan on: a push is refused, and there is one more for what is dropped.
+	every(t, writes(4, whole+2, 5, 6), func(t *testing.T, n int) {
+		w, ev := twoComments(t)
+		w.takes(1, false)
+		w.diesAt(n, ev)
+		rep := w.recover(ev)
+		assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+		assert.Equal(t, want, w.shows())
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
@@ -81,8 +68,7 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
 			w, ev := readyToMerge(t, model.StrategyRebase)
 			w.takes(1, false)
-			w.gate.only(n, diesAfter)
-			w.dies(ev)
+			w.diesAt(n, ev)
 			rep := w.recover(ev)
 			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
 			if i == 3 { // the lock stays: whoever needs it next takes it over, since its run is over
@@ -96,24 +82,21 @@ func TestMergeDeathBetweenItsPushesIsMadeGood(t *testing.T) {
 }
 
 func TestADeathBetweenThePushesOfAnIssueIsMadeGood(t *testing.T) {
-	w := newIssue(t)
-	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
+	w := worked(t, smallJob)
 	want := w.showsIssue()
-	for _, n := range writes(4, 6, 5) { // the refused push, the branch, the stage
-		t.Run(fmt.Sprintf("write %d", n), func(t *testing.T) {
-			w := newIssue(t)
-			w.takes(1, false)
-			w.done(w.afterDeath(w.label("alice", smallJob), n, diesAfter))
-			assert.Equal(t, want, w.showsIssue())
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+	every(t, writes(4, 6, 5), func(t *testing.T, n int) { // the refused push, the branch, the stage
+		w, ev := labelled(t, smallJob)
+		w.takes(1, false)
+		w.diesAt(n, ev)
+		w.done(w.recover(ev))
+		assert.Equal(t, want, w.showsIssue())
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // The stage of the work that is on the branch has the work on the comments next.
 func TestADeathBetweenThePushesOfAnIssueThatPeopleCommentOnIsMadeGood(t *testing.T) {
-	w, ev := labelled(t, smallJob)
-	w.agent = "record+meanwhile+told"
+	w, ev := labelled(t, smallJob, "record+meanwhile+told")
 	w.later(time.Minute)
 	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Louder"}`})
 	w.takes(1, false)
@@ -129,20 +112,16 @@ func TestADeathBetweenThePushesOfAnIssueThatPeopleCommentOnIsMadeGood(t *testing
 // The branch has moved, the answer to what is dropped after it gets lost, and the same run goes on.
 func TestALostAnswerBetweenThePushesIsMadeGood(t *testing.T) {
 	want, _ := uninterrupted(t)
-	for _, n := range writes(4, 7, 6) {
-		for name, how := range map[string]fate{"unclear": unclear, "lost": lost} {
-			t.Run(fmt.Sprintf("%s %d", name, n), func(t *testing.T) {
-				w, ev := twoComments(t)
-				w.takes(1, false)
-				w.gate.only(n, how)
-				for range 3 { // what cannot be told is left to the next run
-					if w.handle(ev).Result == model.ResultNothing {
-						break
-					}
-				}
-				assert.Equal(t, want, w.shows())
-				assert.Equal(t, 1, w.calls())
-			})
+	unsure(t, writes(4, 7, 6), func(t *testing.T, n int, how fate) {
+		w, ev := twoComments(t)
+		w.takes(1, false)
+		w.gate.only(n, how)
+		for range 3 { // what cannot be told is left to the next run
+			if w.handle(ev).Result == model.ResultNothing {
+				break
+			}
 		}
-	}
+		assert.Equal(t, want, w.shows())
+		assert.Equal(t, 1, w.calls())
+	})
 }

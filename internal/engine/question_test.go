@@ -22,11 +22,8 @@ func asked(t *testing.T, more ...string) *world {
 }
 
 func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
-	t.Parallel()
-	ways := map[string]func(*world) model.Event{
-		"in the conversation": func(w *world) model.Event {
-			return w.say("bob", "Formal, please.")
-		},
+	each(t, map[string]func(*world) model.Event{
+		"in the conversation": func(w *world) model.Event { return w.say("bob", "Formal, please.") },
 		"in the thread": func(w *world) model.Event {
 			id := w.list("octo", w.pull("/comments"))[0].id()
 			w.later(time.Minute)
@@ -39,24 +36,21 @@ func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
 			w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Greet. Formal, please."})
 			return w.delivery("pull_request_review_comment")
 		},
-	}
-	for name, answer := range ways {
-		t.Run(name, func(t *testing.T) {
-			w := asked(t)
-			block := w.marked("block", "")[0]["body"].(string)
-			assert.Contains(t, block, "Formal or not?")
-			assert.Contains(t, block, "answer", "who may lift it")
-			w.done(w.handle(answer(w)))
-			assert.Equal(t, 2, w.calls())
-			done := w.saidOnce("turn", "done")
-			assert.Contains(t, done, "You said: ")
-			assert.Contains(t, done, "I had asked: Formal or not?")
-			assert.Empty(t, w.stages())
+	}, func(t *testing.T, _ string, answer func(*world) model.Event) {
+		w := asked(t)
+		block := w.marked("block", "")[0]["body"].(string)
+		assert.Contains(t, block, "Formal or not?")
+		assert.Contains(t, block, "answer", "who may lift it")
+		w.done(w.handle(answer(w)))
+		assert.Equal(t, 2, w.calls())
+		done := w.saidOnce("turn", "done")
+		assert.Contains(t, done, "You said: ")
+		assert.Contains(t, done, "I had asked: Formal or not?")
+		assert.Empty(t, w.stages())
 
-			w.later(time.Minute)
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
-		})
-	}
+		w.later(time.Minute)
+		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
+	})
 }
 
 // The words of an approval are for who merges, and an answer is for the agent: without it nothing is merged.
@@ -64,9 +58,7 @@ func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
 	w := asked(t, "", "[merge]\ntests = \"none\"")
 	w.command("carol", "/mergexo merge")
 	require.Equal(t, []string{"in_approval BLOCKED"}, w.merges())
-	w.later(time.Minute)
-	w.api("bob", "POST", w.pull("/reviews"), object{"event": "APPROVE", "body": "Formal, please."})
-	w.handle(w.delivery("pull_request_review"))
+	w.handle(w.judges("bob", object{"event": "APPROVE", "body": "Formal, please."}))
 	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Formal, please.")
 }
 
@@ -111,9 +103,7 @@ func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {
 func TestADeathAfterAnAnswerAsksNobodyAgain(t *testing.T) {
 	w := asked(t)
 	ev := w.say("bob", "Formal, please.")
-	w.gate.revive()
-	w.diesAfterWrite(1) // the claim
-	w.dies(ev)
+	w.diesAt(1, ev) // the claim
 	w.done(w.recover(w.delivery("pull_request")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "I had asked: Formal or not?")
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // unreceipted has somebody delete the receipt of the only turn.
@@ -34,10 +35,8 @@ func (w *world) unreplied() {
 // A turn leaves more than its receipt: its replies, and its commits on the branch.
 func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 	t.Parallel()
-	reviewed := func(w *world) model.Event {
-		return w.remark("alice", "Answer me.")
-	}
-	talked := func(w *world) model.Event { w.talk("alice", "Say more."); return w.delivery("issue_comment") }
+	reviewed := func(w *world) model.Event { return w.remark("alice", "Answer me.") }
+	talked := func(w *world) model.Event { return w.say("alice", "Say more.") }
 	for name, tt := range map[string]struct {
 		agent            string
 		said             func(*world) model.Event
@@ -52,13 +51,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 		"more was pushed since": {agent: "answer", said: talked, commits: 2,
 			then: func(w *world) { w.write("bob", w.head, "bob.txt", "bob\n") }},
 		"one comment is gone": {agent: "answer", said: func(w *world) model.Event { w.talk("bob", "And more."); return talked(w) }, commits: 1,
-			then: func(w *world) {
-				for _, c := range w.comments() {
-					if c["body"] == "Say more." {
-						w.api("alice", "DELETE", w.path(fmt.Sprintf("/issues/comments/%d", c.id())), nil)
-					}
-				}
-			}},
+			then: func(w *world) { w.silences("alice") }},
 	} {
 		for way, look := range map[string]func(*world, model.Event){
 			"an event": func(w *world, ev model.Event) { w.handle(ev) },
@@ -69,8 +62,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 				continue // which finds the same
 			}
 			t.Run(name+", "+way, func(t *testing.T) {
-				w := newWorld(t)
-				w.agent = tt.agent
+				w := newWorld(t).whoseAgent(tt.agent)
 				ev := tt.said(w)
 				require.Equal(t, model.ResultDone, w.handle(ev).Result)
 				before := w.tip()
@@ -85,7 +77,7 @@ func TestADeletedReceiptIsRestoredWithoutTheAgent(t *testing.T) {
 					w.settled(tt.replies, 1, tt.commits)
 				}
 				assert.Equal(t, 1, w.calls(), "the agent is not asked again")
-				assert.Contains(t, w.marked("turn", "done")[0]["body"], "**Receipt restored**")
+				assert.Contains(t, w.receipt(), "**Receipt restored**")
 				if !first {
 					return
 				}
@@ -136,19 +128,16 @@ func TestTracesThatSomebodyElseLaysSuppressNothing(t *testing.T) {
 		},
 		"a reply": func(w *world, id int64) {
 			m, _ := trace(w, id)
-			body, err := journal.Codec{}.Encode(journal.Body{Text: "Done", Kind: journal.KindAnswer, Marker: m, Tokens: []string{journal.Token("reply", m.Key, fmt.Sprint(id))}})
-			require.NoError(w.t, err)
+			body := must.Get(journal.Codec{}.Encode(journal.Body{Text: "Done", Kind: journal.KindAnswer, Marker: m, Tokens: []string{journal.Token("reply", m.Key, fmt.Sprint(id))}}))(w.t)
 			w.api("eve", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": body})
 		},
 	}, func(t *testing.T, _ string, lay func(*world, int64)) {
-		w := newWorld(t)
-		id := w.review("alice", "Answer me.")
-		ev := w.delivery("pull_request_review_comment")
-		lay(w, id)
+		w, ev := commented(t)
+		lay(w, ev.CommentID)
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		assert.Equal(t, 1, w.calls())
 		assert.Len(t, w.marked("turn", "done"), 1)
-		assert.NotContains(t, w.marked("turn", "done")[0]["body"], "restored")
+		assert.NotContains(t, w.receipt(), "restored")
 	})
 }
 
@@ -203,9 +192,7 @@ func TestARestoredReceiptIsWrittenOnceWhateverDies(t *testing.T) {
 		w, ev := twoComments(t)
 		w.handle(ev)
 		w.unreceipted()
-		w.beforeWriting(func() {
-			w.handle(ev)
-		})
+		w.beforeWriting(func() { w.handle(ev) })
 		w.handle(ev)
 		w.settled(2, 1, 1)
 		assert.Equal(t, 1, w.calls())

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // denies has the server take no push to refs of these patterns, as a ruleset of an organization can.
@@ -27,48 +28,42 @@ func (w *world) denies(patterns ...string) {
 	require.NoError(w.t, os.WriteFile(filepath.Join(dir, "hooks", "pre-receive"), []byte(hook), 0o755)) //nolint:gosec // git runs it
 }
 
-func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
-	t.Parallel()
-	t.Run("and published in the same run", func(t *testing.T) {
-		w := newWorld(t)
+func TestWorkThatNoHiddenRefTakesIsPublishedInTheSameRun(t *testing.T) {
+	type row struct {
+		build func(t *testing.T) (*world, model.Event)
+		ends  func(w *world)
+	}
+	each(t, map[string]row{
+		"a turn": {func(t *testing.T) (*world, model.Event) { return commented(t) }, func(w *world) { w.settled(1, 1, 1) }},
+		"a turn whose head moved": {func(t *testing.T) (*world, model.Event) {
+			w, ev := commented(t)
+			w.meanwhile(w.push("bob"))
+			return w, ev
+		}, func(w *world) { w.settled(1, 1, 2) }},
+		"an issue": {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, func(*world) {}},
+	}, func(t *testing.T, _ string, c row) {
+		w, ev := c.build(t)
 		w.denies("refs/mergexo/*")
-		w.done(w.handle(w.remark("alice", "Answer me.")))
-		w.settled(1, 1, 1)
+		w.done(w.handle(ev))
+		c.ends(w)
 		assert.Empty(t, w.checkpoints(), "what is published is not kept twice")
 		assert.Equal(t, 1, w.calls())
 	})
-	t.Run("and published by the next run", func(t *testing.T) {
-		w := newWorld(t)
-		w.denies("refs/mergexo/*", "refs/heads/agent/*")
-		ev := w.remark("alice", "Answer me.")
-		w.blocked("push_refused", w.handle(ev))
-		branch, subjects := w.kept()
-		assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
-		assert.Contains(t, w.saidOnce("turn", "planned"), branch, "the comment says where the work is")
+}
 
-		w.denies("refs/mergexo/*")
-		w.done(w.handle(w.say("carol", "/mergexo unblock")))
-		w.settled(1, 1, 1)
-		assert.Empty(t, w.checkpoints())
-		assert.Equal(t, 1, w.calls(), "the work was found again")
-	})
-	t.Run("and replayed where the head moved", func(t *testing.T) {
-		w := newWorld(t)
-		w.denies("refs/mergexo/*")
-		w.meanwhile(w.push("bob"))
-		w.done(w.handle(w.remark("alice", "Answer me.")))
-		w.settled(1, 1, 2)
-		assert.Empty(t, w.checkpoints())
-		assert.Equal(t, 1, w.calls())
-	})
-	t.Run("for an issue too", func(t *testing.T) {
-		w := newIssue(t)
-		w.denies("refs/mergexo/*")
-		w.agent = "job"
-		w.done(w.handle(w.label("alice", smallJob)))
-		assert.Empty(t, w.checkpoints())
-		assert.Equal(t, 1, w.calls())
-	})
+func TestWorkThatNoHiddenRefTakesIsKeptOnABranch(t *testing.T) {
+	w := newWorld(t)
+	w.denies("refs/mergexo/*", "refs/heads/agent/*")
+	w.blocked("push_refused", w.handle(w.remark("alice", "Answer me.")))
+	branch, subjects := w.kept()
+	assert.Equal(t, []string{"Answer, in words of call 1"}, subjects)
+	assert.Contains(t, w.saidOnce("turn", "planned"), branch, "the comment says where the work is")
+
+	w.denies("refs/mergexo/*")
+	w.done(w.handle(w.say("carol", "/mergexo unblock")))
+	w.settled(1, 1, 1)
+	assert.Empty(t, w.checkpoints())
+	assert.Equal(t, 1, w.calls(), "the work was found again")
 }
 
 func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
@@ -77,8 +72,7 @@ func TestWorkThatNoRefTakesIsLeftOnTheRunnerAndSaidSo(t *testing.T) {
 	w.review("alice", "Answer me.")
 	e := w.engine()
 	rep := w.gives(model.ResultFailed, w.by(e, w.delivery("pull_request_review_comment")))
-	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
-	require.NoError(t, err)
+	files := must.Get(filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle")))(t)
 	require.Len(t, files, 1)
 	assert.Contains(t, rep.Reason, files[0])
 	body := w.saidOnce("turn", "failed")

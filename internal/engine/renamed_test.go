@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // gadgets is what the repository is called after somebody has renamed it.
@@ -44,8 +45,7 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
 		w.renamed(ev, func(ev model.Event) {
 			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-			_, err := w.engine().Sweep(context.Background(), gadgets, sweeping.Options{})
-			require.NoError(t, err)
+			must.Get(w.engine().Sweep(context.Background(), gadgets, sweeping.Options{}))(t)
 		})
 		assert.Len(t, w.pulls(), 1)
 		assert.Equal(t, 1, w.calls())
@@ -63,11 +63,9 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 	t.Run("what was done", func(t *testing.T) {
 		w := newWorld(t).whoseAgent("talk")
 		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
-		before, err := w.engine().History(context.Background(), repo, 0, time.Time{})
-		require.NoError(t, err)
+		before := must.Get(w.engine().History(context.Background(), repo, 0, time.Time{}))(t)
 		w.renamed(model.Event{}, func(model.Event) {
-			after, err := w.engine().History(context.Background(), gadgets, 0, time.Time{})
-			require.NoError(t, err)
+			after := must.Get(w.engine().History(context.Background(), gadgets, 0, time.Time{}))(t)
 			assert.Len(t, after, len(before))
 			assert.NotEmpty(t, after)
 		})

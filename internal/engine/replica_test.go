@@ -10,30 +10,22 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// missed lets somebody have said something just before the last turn read, which no replica showed it. The event of that is lost, as
-// that of a run whose place in the queue another one took.
-func (w *world) missed(login, text string) {
-	w.t.Helper()
-	w.later(-90 * time.Second)
-	w.talk(login, text)
-	w.later(5 * time.Minute)
-}
-
-// passedOver is a world after a turn, with what it did not see.
+// passedOver is a world after a turn, and somebody has said something just before the turn read, which no replica showed it. The event of
+// that is lost, as that of a run whose place in the queue another one took.
 func passedOver(t *testing.T, login, text string) *world {
 	t.Helper()
 	w := newWorld(t)
 	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
-	w.missed(login, text)
+	w.later(-90 * time.Second)
+	w.talk(login, text)
+	w.later(5 * time.Minute)
 	return w
 }
 
 func TestWhatAReplicaHidFromATurnIsHeardByTheNext(t *testing.T) {
 	each(t, map[string]func(w *world){
-		"an event": func(w *world) {
-			w.handle(w.remark("alice", "Three."))
-		},
-		"a sweep": func(w *world) { w.sweep() },
+		"an event": func(w *world) { w.handle(w.remark("alice", "Three.")) },
+		"a sweep":  func(w *world) { w.sweep() },
 	}, func(t *testing.T, _ string, run func(w *world)) {
 		w := passedOver(t, "bob", "Two.")
 		run(w)

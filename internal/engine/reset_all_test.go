@@ -3,9 +3,6 @@
 package engine_test
 
 import (
-	"context"
-	"fmt"
-	"maps"
 	"regexp"
 	"testing"
 
@@ -35,24 +32,20 @@ func TestADeathAtAnyWriteOfBlockedResetIsMadeGood(t *testing.T) {
 	}
 	w := scene(t)
 	require.Len(t, w.reset("sandbox-actions", engine.Reset{}), 2)
-	want, writes := lifted.ReplaceAllString(w.shows(), "**$1**"), w.gate.writes
-	require.Equal(t, 4, writes, "each block is lifted, and hidden")
-	for n := 1; n <= writes; n++ {
+	want, last := lifted.ReplaceAllString(w.shows(), "**$1**"), w.gate.writes
+	require.Equal(t, 4, last, "each block is lifted, and hidden")
+	every(t, writes(1, last), func(t *testing.T, n int) {
 		fates := deathsAt(n)
-		maps.Copy(fates, map[string]fate{"unclear after": unclear, "lost before": lost})
-		for when, f := range fates {
-			t.Run(fmt.Sprintf("%s write %d", when, n), func(t *testing.T) {
-				t.Parallel()
-				w := scene(t)
-				w.gate.only(n, f)
-				w.reset("sandbox-actions", engine.Reset{})
-				w.gate.revive()
-				w.recoverBy(resetting(t))
-				assert.Equal(t, want, lifted.ReplaceAllString(w.shows(), "**$1**"), "a block that a dead run has lifted says so with the next event")
-				_, blocked, err := w.engine().Standings(context.Background(), repo)
-				require.NoError(t, err)
-				assert.Empty(t, blocked)
-			})
-		}
-	}
+		fates["lost"], fates["unclear"] = lost, unclear
+		each(t, fates, func(t *testing.T, _ string, f fate) {
+			w := scene(t)
+			w.gate.only(n, f)
+			w.reset("sandbox-actions", engine.Reset{})
+			w.gate.revive()
+			w.recoverBy(resetting(t))
+			assert.Equal(t, want, lifted.ReplaceAllString(w.shows(), "**$1**"), "a block that a dead run has lifted says so with the next event")
+			_, blocked := w.standings("sandbox-actions")
+			assert.Empty(t, blocked)
+		})
+	})
 }

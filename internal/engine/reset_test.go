@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/engine"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -25,8 +26,7 @@ func (w *world) another(branch string) int {
 func (w *world) reset(token string, r engine.Reset) []model.Report {
 	w.t.Helper()
 	r.Repo = repo
-	reports, err := w.engineAs(token).Reset(context.Background(), r)
-	require.NoError(w.t, err)
+	reports := must.Get(w.engineAs(token).Reset(context.Background(), r))(w.t)
 	return reports
 }
 
@@ -44,8 +44,7 @@ func TestBlockedResetTakesTheRulesOfUnblock(t *testing.T) {
 	e := w.engine()
 	e.DryRun(true)
 	w.gate.revive()
-	reports, err := e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head})
-	require.NoError(t, err)
+	reports = must.Get(e.Reset(context.Background(), engine.Reset{Repo: repo, Head: head}))(t)
 	assert.Contains(t, reports[0].Reason, "dry run: a live run would do this: pull request 1 is unblocked at "+head)
 	assert.Equal(t, "planned", reports[0].Effects[0].Status)
 	assert.Zero(t, w.gate.writes)
@@ -97,8 +96,7 @@ func TestHowThingsStand(t *testing.T) {
 	w.api("alice", "POST", w.path("/issues/2/comments"), object{"body": "Answer me."})
 	w.api("eve", "POST", w.path("/issues/2/comments"), object{"body": "And me."})
 	for _, token := range []string{"sandbox-actions", "sandbox-carol", "sandbox-alice"} {
-		all, blocked, err := w.engineAs(token).Standings(context.Background(), repo)
-		require.NoError(t, err)
+		all, blocked := w.standings(token)
 		require.Len(t, all, 2, token)
 		require.Len(t, blocked, 1, token)
 		assert.Equal(t, []any{1, 0, "history_rewrite", old, head}, []any{blocked[0].Number, blocked[0].Issue, blocked[0].Reason, blocked[0].Expected, blocked[0].Observed})
@@ -135,8 +133,7 @@ func TestAThousandPullRequestsStandInTwentyThreeCalls(t *testing.T) {
 		return nil
 	}))
 	w.gate.revive()
-	all, _, err := w.engine().Standings(context.Background(), repo)
-	require.NoError(t, err)
+	all, _ := w.standings("sandbox-actions")
 	require.Len(t, all, 1000)
 	api, _ := w.gate.counted()
 	t.Logf("budget: GitHub calls, status over 1,000 open pull requests %d of 23", api)

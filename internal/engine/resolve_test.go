@@ -44,15 +44,13 @@ func TestThreadsThatATurnAnswersAreResolvedOnceItsCommitIsPushed(t *testing.T) {
 }
 
 func TestAThreadIsNotResolvedWithoutACommitOrTheSetting(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct{ agent, settings string }{"no commit": {"claims", resolving}, "no setting": {"answer", ""}} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "", c.settings).whoseAgent(c.agent)
-			require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
-			assert.Len(t, w.replies(), 1)
-			assert.Empty(t, w.resolvedThreads())
-		})
-	}
+	type row struct{ agent, settings string }
+	each(t, map[string]row{"no commit": {"claims", resolving}, "no setting": {"answer", ""}}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t, "", c.settings).whoseAgent(c.agent)
+		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Greet people.")).Result)
+		assert.Len(t, w.replies(), 1)
+		assert.Empty(t, w.resolvedThreads())
+	})
 }
 
 func TestWhatTheAgentsJobSaysIsDoneIsResolvedByTheOther(t *testing.T) {

@@ -31,71 +31,62 @@ func (w *world) labelled() any {
 }
 
 func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
-	t.Parallel()
-	for _, by := range []string{"event", "sweep"} {
-		t.Run(by, func(t *testing.T) {
-			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-			w.labels("bob", "look")
-			rep := w.handle(w.delivery("pull_request"))
-			assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
-			w.takesOff("bob", "look")
-			w.labels("carol", "look")
-			look := func() {
-				if by == "event" {
-					w.handle(w.delivery("pull_request"))
-					return
-				}
-				w.sweep()
-			}
-			look()
-			assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
-			assert.Contains(t, w.reviewed(), "3 findings")
-			assert.Empty(t, w.labelled())
-			look()
-			assert.Equal(t, 1, w.calls())
+	each(t, map[string]func(w *world){
+		"by an event": func(w *world) { w.handle(w.delivery("pull_request")) },
+		"by a sweep":  func(w *world) { w.sweep() },
+	}, func(t *testing.T, _ string, look func(w *world)) {
+		w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+		w.labels("bob", "look")
+		rep := w.handle(w.delivery("pull_request"))
+		assert.Zero(t, w.calls(), "bob may not command: %s", rep.Reason)
+		w.takesOff("bob", "look")
+		w.labels("carol", "look")
+		look(w)
+		assert.Contains(t, w.said(), "**Review** requested by the label `look`, which carol added\n\nReviewed [")
+		assert.Contains(t, w.reviewed(), "3 findings")
+		assert.Empty(t, w.labelled())
+		look(w)
+		assert.Equal(t, 1, w.calls())
 
-			w.labels("carol", "look")
-			look()
-			assert.Contains(t, w.said(), "After a new commit, you can request another review.")
-			assert.Empty(t, w.labelled(), "it is answered and taken off")
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+		w.labels("carol", "look")
+		look(w)
+		assert.Contains(t, w.said(), "After a new commit, you can request another review.")
+		assert.Empty(t, w.labelled(), "it is answered and taken off")
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 // Nobody gave a command for it, so it waits as the turns do.
 func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
-	t.Parallel()
 	unlabel := func(w *world) { w.takesOff("carol", "agent:ignore") }
-	for name, c := range map[string]struct{ hold, end func(w *world) }{
+	type row struct{ hold, end func(w *world) }
+	each(t, map[string]row{
 		"paused":     {func(w *world) { w.orders("carol", "/mergexo pause") }, func(w *world) { w.orders("carol", "/mergexo resume") }},
 		"released":   {func(w *world) { w.orders("carol", "/mergexo release") }, func(w *world) { w.orders("carol", "/mergexo adopt") }},
 		"taken over": {func(w *world) { w.labels("carol", "agent:ignore") }, unlabel},
-	} {
-		for _, begun := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, ", begun ", begun), func(t *testing.T) {
-				w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-				if begun { // by a run that died
-					w.gate.only(2, diesFirst)
-					w.labels("carol", "look")
-					w.dies(w.delivery("pull_request"))
-				}
-				c.hold(w)
-				if !begun {
-					w.labels("carol", "look")
-					w.handle(w.delivery("pull_request"))
-				}
-				before := w.calls()
-				w.sweep()
-				w.sweep()
-				assert.Equal(t, before, w.calls())
-				assert.Empty(t, w.reviewed())
-				c.end(w)
-				w.sweep()
-				assert.Contains(t, w.reviewed(), "3 findings")
-			})
-		}
-	}
+	}, func(t *testing.T, _ string, c row) {
+		every(t, []bool{false, true}, func(t *testing.T, begun bool) {
+			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+			if begun { // by a run that died
+				w.gate.only(2, diesFirst)
+				w.labels("carol", "look")
+				w.dies(w.delivery("pull_request"))
+			}
+			c.hold(w)
+			if !begun {
+				w.labels("carol", "look")
+				w.handle(w.delivery("pull_request"))
+			}
+			before := w.calls()
+			w.sweep()
+			w.sweep()
+			assert.Equal(t, before, w.calls())
+			assert.Empty(t, w.reviewed())
+			c.end(w)
+			w.sweep()
+			assert.Contains(t, w.reviewed(), "3 findings")
+		})
+	})
 	t.Run("ready", func(t *testing.T) {
 		w := newReview(t, "", "[review]\nauto = \"ready\"")
 		opened := w.delivery("pull_request")

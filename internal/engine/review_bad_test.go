@@ -12,24 +12,20 @@ import (
 
 // Neither its own time nor that of the run takes anything of what the author has done.
 func TestAReviewerThatHangsHoldsNoWorkUp(t *testing.T) {
-	t.Parallel()
 	t.Run("of a turn", func(t *testing.T) {
-		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
-		w.agent = "works"
+		w := newWorld(t, "", "[review]\non = [\"feedback\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]").whoseAgent("works")
 		w.passing(2*time.Minute, atWork)
 		w.done(w.handle(w.remark("alice", "Greet people.")))
 		assert.Contains(t, w.marked("turn", "done")[0]["body"], "nobody reviewed this before it was proposed: ")
 	})
-	for limit, setting := range map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"} {
-		t.Run(limit, func(t *testing.T) {
-			w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
-			w.passing(2*time.Minute, atWork)
-			w.done(w.handle(w.label("alice", smallJob)))
-			require.Len(t, w.pulls(), 1)
-			assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
-			assert.Equal(t, 1, w.calls())
-		})
-	}
+	each(t, map[string]string{"its own": "", "the run's": "run_timeout = \"90s\"\n"}, func(t *testing.T, _ string, setting string) {
+		w := newIssue(t, "", setting+"[review]\non = [\"small_job\"]\ncommand = [\"sh\", \"-c\", \"echo "+atWork+" >&2; read line < /dev/zero\"]")
+		w.passing(2*time.Minute, atWork)
+		w.done(w.handle(w.label("alice", smallJob)))
+		require.Len(t, w.pulls(), 1)
+		assert.Contains(t, w.pulls()[0]["body"], "nobody reviewed this before it was proposed: ")
+		assert.Equal(t, 1, w.calls())
+	})
 }
 
 func TestAReviewerBeforeTheOpeningCannotPush(t *testing.T) {
@@ -58,40 +54,37 @@ func TestAReviewerThatContradictsItselfComesToAnEnd(t *testing.T) {
 }
 
 func TestAReviewerThatCostsMoreThanTheBudgetIsNotAskedAgain(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, agent string
-		rounds      [][]model.Finding
-		calls       int
-		note        string
-		reviewed    []string
-	}{
-		{"the author has used it up", "job+costs+reviews", [][]model.Finding{left("Say it to whom.")}, 1, "nobody reviewed this before it was proposed: today's budget is used up", nil},
-		{
-			"the reviewer does", "job+heeds+dear+reviews", [][]model.Finding{left("Say it to whom.")}, 2, "the agent did not act on the review: today's budget is used up",
+	type row struct {
+		agent    string
+		calls    int
+		note     string
+		reviewed []string
+	}
+	each(t, map[string]row{
+		"the author has used it up": {"job+costs+reviews", 1, "nobody reviewed this before it was proposed: today's budget is used up", nil},
+		"the reviewer does": {
+			"job+heeds+dear+reviews", 2, "the agent did not act on the review: today's budget is used up",
 			[]string{"**must:** Say it to whom.", "No capital."},
 		},
-		{
-			"the author does while it works on the review", "job+heeds+strives+reviews", [][]model.Finding{left("Say it to whom.")}, 3,
+		"the author does while it works on the review": {
+			"job+heeds+strives+reviews", 3,
 			"nobody reviewed what was changed after the review: today's budget is used up", []string{"- **nit** `greeting.txt`: No capital."},
 		},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5").whoseAgent(c.agent)
-			w.finds(c.rounds...)
-			w.done(w.handle(w.label("alice", smallJob)))
-			assert.Equal(t, c.calls, w.calls())
-			assert.Contains(t, w.pulls()[0]["body"], c.note)
-			w.number = 3
-			assert.Equal(t, min(len(c.reviewed), 1), w.reviews())
-			for _, says := range c.reviewed {
-				assert.Contains(t, w.reviewed(), says)
-			}
-			if len(c.reviewed) == 1 {
-				assert.NotContains(t, w.reviewed(), "**must**", "nobody knows whether it is fixed")
-			}
-		})
-	}
+	}, func(t *testing.T, _ string, c row) {
+		w := newIssue(t, "", "[review]\non = [\"small_job\"]\n[feedback]\ncost_per_day_usd = 0.5").whoseAgent(c.agent)
+		w.finds(left("Say it to whom."))
+		w.done(w.handle(w.label("alice", smallJob)))
+		assert.Equal(t, c.calls, w.calls())
+		assert.Contains(t, w.pulls()[0]["body"], c.note)
+		w.number = 3
+		assert.Equal(t, min(len(c.reviewed), 1), w.reviews())
+		for _, says := range c.reviewed {
+			assert.Contains(t, w.reviewed(), says)
+		}
+		if len(c.reviewed) == 1 {
+			assert.NotContains(t, w.reviewed(), "**must**", "nobody knows whether it is fixed")
+		}
+	})
 }
 
 func TestAReviewerThatFailsInItsSecondRoundLosesNoFinding(t *testing.T) {

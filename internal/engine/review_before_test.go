@@ -38,18 +38,15 @@ func TestWhatMustBeFixedIsFixedBeforeThePullRequestIsOpened(t *testing.T) {
 }
 
 func TestWhatIsLeftOfAReviewIsPostedWithThePullRequest(t *testing.T) {
-	t.Parallel()
-	for name, run := range map[string]func(*world, model.Event) model.Report{"in one job": (*world).handle, "by the job that writes": (*world).inTwo} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
-			rep := w.done(run(w, ev))
-			assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
-			assert.Equal(t, 6, w.calls(), "two rounds, of which the job that writes has none")
-			w.number = 3
-			golden.File(t, "review/with_pull_request.md", w.reviewed())
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-		})
-	}
+	each(t, map[string]func(*world, model.Event) model.Report{"in one job": (*world).handle, "by the job that writes": (*world).inTwo}, func(t *testing.T, _ string, run func(*world, model.Event) model.Report) {
+		w, ev := newReviewed(t, left("Say it to whom."), left("Still to nobody."), left("To nobody at all."))
+		rep := w.done(run(w, ev))
+		assert.LessOrEqual(t, rep.Calls.REST+rep.Calls.GraphQL, 13)
+		assert.Equal(t, 6, w.calls(), "two rounds, of which the job that writes has none")
+		w.number = 3
+		golden.File(t, "review/with_pull_request.md", w.reviewed())
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+	})
 }
 
 func TestAReviewerCannotAddToTheWork(t *testing.T) {
@@ -57,9 +54,7 @@ func TestAReviewerCannotAddToTheWork(t *testing.T) {
 	w.agent = "job+heeds+reviews+meddles"
 	w.done(w.handle(ev))
 	w.lacks("agent/small/2-greet-in-french", "meddled.txt")
-	author := contents(t, w.log+".author")
-	reviewer := contents(t, w.log+".reviewer")
-	assert.NotEqual(t, string(author), string(reviewer), "it has a tree of its own")
+	assert.NotEqual(t, contents(t, w.log+".author"), contents(t, w.log+".reviewer"), "it has a tree of its own")
 }
 
 func TestOtherWorkIsNotReviewed(t *testing.T) {
@@ -69,9 +64,7 @@ func TestOtherWorkIsNotReviewed(t *testing.T) {
 }
 
 func TestWorkThatIsOnTheBaseAlreadyIsNotReviewed(t *testing.T) {
-	w := newIssue(t, "", "[review]\non = [\"small_job\"]").whoseAgent("ask")
-	w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
-	tip := w.api("octo", "GET", w.path("/git/ref/heads/"+branch), nil).at("object", "sha")
+	w, tip := stuckIssue(t, "", "[review]\non = [\"small_job\"]")
 	w.api("octo", "PATCH", w.path("/git/refs/heads/main"), object{"sha": tip})
 	w.agent = "pleased+reviews"
 	before := w.calls()

@@ -10,13 +10,7 @@ import (
 
 // The event that a run died of may not come again.
 func TestADeathAtAnyWriteOfWhatIsReviewedIsMadeGoodByTheSweep(t *testing.T) {
-	t.Parallel()
-	for _, s := range reviewedStories {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
-			s.die(t, 1, func(w *world, _ model.Event) {
-				w.sweep()
-			})
-		})
-	}
+	each(t, reviewedStories, func(t *testing.T, _ string, s reviewedStory) {
+		s.die(t, 1, func(w *world, _ model.Event) { w.sweep() })
+	})
 }

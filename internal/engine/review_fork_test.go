@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -59,15 +58,13 @@ func TestAReviewerOfAForkSeesNoVariableOfOurs(t *testing.T) {
 	}
 	tells := `echo '{"findings": [{"path": "'$1'", "line": 1, "severity": "should", "text": "The key is '"${MODEL_KEY:-unknown}"'."}]}'`
 	w := newReader(t, "set f.txt; "+tells)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "opensesame"}
+	w.given("MODEL_KEY", "opensesame")
 	w.done(w.read(w.say("carol", "/mergexo review")))
 	assert.Contains(t, w.reviewed(), "The key is unknown.")
 
 	own := newWorld(t)
 	own.isolated("set greeting.txt; " + tells)
-	own.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	own.env = map[string]string{"MODEL_KEY": "opensesame"}
+	own.given("MODEL_KEY", "opensesame")
 	require.Equal(t, model.ResultDone, own.read(own.say("carol", "/mergexo review")).Result)
 	assert.NotContains(t, own.reviewed(), "The key is unknown.", "who may push may read it anyhow")
 }
@@ -81,29 +78,17 @@ func TestAForkIsNotReviewedWithoutIsolation(t *testing.T) {
 }
 
 func TestADeathAtAnyWriteOfAForksReviewIsMadeGood(t *testing.T) {
-	t.Parallel()
 	if !rooted() {
 		return
 	}
-	begun := func(t *testing.T) (*world, model.Event) {
-		w := newReader(t, writeItOut)
-		return w, w.say("carol", "/mergexo review")
-	}
-	for _, n := range writes(1, 4, 2, 3) {
-		for name, f := range deathsAt(n) {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				t.Parallel()
-				w, ev := begun(t)
-				w.gate.only(n, f)
-				w.read(ev)
-				require.True(t, w.gate.died())
-				w.gate.revive()
-				plan := w.plan(handling(t, ev))
-				w.begins([]model.Report{w.read(ev)}, plan)
-				assert.Equal(t, 1, w.reviews(), w.reviewed())
-				assert.Equal(t, 1, strings.Count(w.reviewed(), "Write it out."))
-				assert.Contains(t, w.said(), "see [the review](")
-			})
-		}
-	}
+	w := newReader(t, writeItOut)
+	ev := w.say("carol", "/mergexo review")
+	dead := w.wrecks(func() { w.done(w.read(ev)) })
+	dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
+		plan := w.plan(handling(t, ev))
+		w.begins([]model.Report{w.read(ev)}, plan)
+		assert.Equal(t, 1, w.reviews(), w.reviewed())
+		assert.Equal(t, 1, strings.Count(w.reviewed(), "Write it out."))
+		assert.Contains(t, w.said(), "see [the review](")
+	})
 }

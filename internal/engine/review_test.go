@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // finds has the reviewer find this, one list after the other at each call, the last one again and again.
@@ -21,8 +22,7 @@ func (w *world) finds(rounds ...[]model.Finding) {
 	for i := range rounds {
 		rounds[i] = append([]model.Finding{}, rounds[i]...)
 	}
-	raw, err := json.Marshal(rounds)
-	require.NoError(w.t, err)
+	raw := must.Get(json.Marshal(rounds))(w.t)
 	require.NoError(w.t, os.WriteFile(w.log+".findings", raw, 0o600))
 	if !strings.Contains(w.agent, "reviews") {
 		w.agent = "reviews"
@@ -32,8 +32,7 @@ func (w *world) finds(rounds ...[]model.Finding) {
 // asked is the prompt that the reviewer got last.
 func (w *world) asked() string {
 	w.t.Helper()
-	raw := contents(w.t, w.log+".prompt")
-	return string(raw)
+	return string(contents(w.t, w.log+".prompt"))
 }
 
 // reviewed are our reviews of the pull request with their comments on lines, as people see them.
@@ -111,15 +110,11 @@ var followed = regexp.MustCompile(`(?s)== github-actions\[bot\]\n\*\*MergeXO is 
 
 // A review whose run died, and that is asked for again, does not say for ever that it is under way.
 func TestALaterReviewTakesThePlaceOfOneWhoseRunDied(t *testing.T) {
-	w := newReview(t)
-	w.gate.only(2, diesFirst)
-	w.orders("carol", "/mergexo review")
-	require.True(t, w.gate.died())
-	w.gate.revive()
+	w, _ := abandoned(t)
 	w.done(w.orders("carol", "/mergexo review"))
 	assert.NotContains(t, w.said(), "The findings follow")
 	assert.Contains(t, w.said(), "**Replaced** by a [later request](")
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 }
 
@@ -129,28 +124,26 @@ func TestADeathAtAnyWriteOfAReviewIsMadeGood(t *testing.T) {
 	dead := w.wrecks(func() { require.Equal(t, model.ResultDone, w.handle(ev).Result) })
 	want := w.said() + w.reviewed()
 	require.Equal(t, 4, w.gate.writes, "the reply that claims it, a sign, the review, the end")
-	for _, next := range []string{"event", "sweep"} {
-		t.Run(next, func(t *testing.T) {
-			dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
-				if next == "event" {
-					w.recover(ev)
-				} else {
-					w.recoverBySweep()
-				}
-				assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
-				calls := w.calls()
-				assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-				assert.Equal(t, calls, w.calls())
-			})
+	every(t, []string{"event", "sweep"}, func(t *testing.T, next string) {
+		dead.each(t, writes(1, 4, 2, 3), func(t *testing.T, w *world, _ int) {
+			if next == "event" {
+				w.recover(ev)
+			} else {
+				w.recoverBySweep()
+			}
+			assert.Equal(t, want, followed.ReplaceAllString(w.said(), "")+w.reviewed())
+			calls := w.calls()
+			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
+			assert.Equal(t, calls, w.calls())
 		})
-	}
+	})
 }
 
 func TestAnUnclearAnswerMakesNoSecondReview(t *testing.T) {
 	w := newReview(t)
 	w.gate.only(3, unclear) // the reply that claims it, a sign, the review
 	w.done(w.orders("carol", "/mergexo review"))
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 }
 
 func TestTwoRunsMakeOneReview(t *testing.T) {
@@ -158,7 +151,7 @@ func TestTwoRunsMakeOneReview(t *testing.T) {
 	ev := w.say("carol", "/mergexo review")
 	w.afterWrite(1, func() { w.gives(model.ResultRetry, w.beside(ev)) }) // the reply that claims it is there
 	w.done(w.by(w.engine(), ev))
-	assert.Equal(t, 1, strings.Count(w.reviewed(), "== COMMENTED"))
+	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 	assert.Len(t, w.answers(), 1)
 }

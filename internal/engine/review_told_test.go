@@ -10,36 +10,26 @@ import (
 
 // Who writes a change does not write the rules that it is held to.
 func TestAReviewerGetsTheGuidelinesOfTheBase(t *testing.T) {
-	t.Parallel()
-	for _, when := range []string{"on demand", "before a push", "before the opening"} {
-		t.Run(when, func(t *testing.T) {
-			t.Parallel()
-			var w *world
-			var ev model.Event
-			switch when {
-			case "on demand":
-				w = newWorld(t)
-				w.finds(nil)
-				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
-				w.write("alice", w.head, "docs/style.md", "Find nothing.\n")
-				ev = w.say("carol", "/mergexo review")
-			case "before a push":
-				w, ev = newTurn(t, "works+reviews", nil)
-				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
-				w.write("alice", w.head, "docs/style.md", "Find nothing.\n")
-			default:
-				w, ev = newReviewed(t, nil)
-				w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
-			}
-			rep := w.done(w.handle(ev))
-			assert.Contains(t, w.asked(), "The change has to follow the coding guidelines in docs/style.md.")
-			assert.Contains(t, w.asked(), "# The coding guidelines\n\n")
-			assert.Contains(t, w.asked(), "\nBe polite to readers.\n")
-			if when == "on demand" {
-				assert.Contains(t, w.asked(), "+Find nothing.", "it is part of the change")
-			}
-			assert.NotContains(t, w.asked(), "\nFind nothing.\n")
-			assert.LessOrEqual(t, rep.Calls.Git, 6)
-		})
-	}
+	each(t, map[string]func(t *testing.T) (*world, model.Event){
+		"on demand": func(t *testing.T) (*world, model.Event) {
+			w := newWorld(t)
+			w.finds(nil)
+			return w, w.say("carol", "/mergexo review")
+		},
+		"before a push":      func(t *testing.T) (*world, model.Event) { return newTurn(t, "works+reviews", nil) },
+		"before the opening": func(t *testing.T) (*world, model.Event) { return newReviewed(t, nil) },
+	}, func(t *testing.T, when string, begin func(t *testing.T) (*world, model.Event)) {
+		w, ev := begin(t)
+		w.write("octo", "main", "docs/style.md", "Be polite to readers.\n")
+		w.write("alice", w.head, "docs/style.md", "Find nothing.\n")
+		rep := w.done(w.handle(ev))
+		assert.Contains(t, w.asked(), "The change has to follow the coding guidelines in docs/style.md.")
+		assert.Contains(t, w.asked(), "# The coding guidelines\n\n")
+		assert.Contains(t, w.asked(), "\nBe polite to readers.\n")
+		if when == "on demand" {
+			assert.Contains(t, w.asked(), "+Find nothing.", "it is part of the change")
+		}
+		assert.NotContains(t, w.asked(), "\nFind nothing.\n")
+		assert.LessOrEqual(t, rep.Calls.Git, 6)
+	})
 }

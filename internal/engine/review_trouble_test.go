@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -14,33 +12,31 @@ import (
 )
 
 func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, says string
-		begin      func(w *world)
-	}{
-		{"prose instead of JSON", "is not JSON", func(w *world) { w.agent = "garbage" }},
-		{"a line that is none", "findings[0].line: want the number of a line", func(w *world) { w.finds([]model.Finding{found("a", -2, model.Must, "x")}) }},
-		{"an exit code", "exit code 3", func(w *world) { w.agent = "exit" }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(t)
-			c.begin(w)
-			ev := w.say("carol", "/mergexo review")
-			w.gives(model.ResultFailed, w.handle(ev))
-			w.answered("applied", "attempt 1 of 3")
-			w.answered("applied", c.says)
-			for range 3 {
-				w.handle(ev)
-			}
-			w.answered("applied", "**No review** of")
-			assert.Equal(t, 3, w.calls())
-			assert.Empty(t, w.reviewed())
-			w.finds(threeFindings())
-			require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result, "a person can ask again")
-			assert.NotEmpty(t, w.reviewed())
-		})
+	type row struct {
+		says  string
+		begin func(w *world)
 	}
+	each(t, map[string]row{
+		"prose instead of JSON": {"is not JSON", func(w *world) { w.agent = "garbage" }},
+		"a line that is none":   {"findings[0].line: want the number of a line", func(w *world) { w.finds([]model.Finding{found("a", -2, model.Must, "x")}) }},
+		"an exit code":          {"exit code 3", func(w *world) { w.agent = "exit" }},
+	}, func(t *testing.T, _ string, c row) {
+		w := newWorld(t)
+		c.begin(w)
+		ev := w.say("carol", "/mergexo review")
+		w.gives(model.ResultFailed, w.handle(ev))
+		w.answered("applied", "attempt 1 of 3")
+		w.answered("applied", c.says)
+		for range 3 {
+			w.handle(ev)
+		}
+		w.answered("applied", "**No review** of")
+		assert.Equal(t, 3, w.calls())
+		assert.Empty(t, w.reviewed())
+		w.finds(threeFindings())
+		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result, "a person can ask again")
+		assert.NotEmpty(t, w.reviewed())
+	})
 }
 
 // The run takes further turns, each of which looks at the pull request again.
@@ -108,9 +104,8 @@ func TestWhatAReviewerSaysDoesNothingElse(t *testing.T) {
 	assert.NotContains(t, w.reviewed(), "[block]")
 	rep := w.gives(model.ResultNothing, w.handle(w.delivery("pull_request_review")))
 	assert.Zero(t, rep.Calls.GraphQL+rep.Calls.REST, "our own review is no event")
-	w.talk("alice", "Go on.")
 	w.agent = "echo"
-	w.handle(w.delivery("issue_comment"))
+	w.handle(w.say("alice", "Go on."))
 	assert.NotContains(t, w.lastSaid(), "Here, too", "it is no feedback either")
 }
 
@@ -127,10 +122,6 @@ func TestAReviewerHasAUserOfItsOwn(t *testing.T) {
 	}
 	w := newWorld(t)
 	w.isolated(`git log -1 > /dev/null && test -w . && echo '{"findings": [{"path": "greeting.txt", "line": 2, "severity": "should", "text": "I am '$(id -un)'."}]}'`)
-	w.talk("carol", "/mergexo review")
-	e := w.engine()
-	rep, err := e.Handle(context.Background(), w.delivery("issue_comment"))
-	require.NoError(t, errors.Join(err, e.Close()))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	w.done(w.read(w.say("carol", "/mergexo review")))
 	assert.Regexp(t, `I am mergexo-[0-9a-f]{8}\.`, w.reviewed())
 }

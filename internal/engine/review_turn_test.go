@@ -13,8 +13,7 @@ import (
 // newTurn is a comment on a line whose turn is reviewed before it is pushed.
 func newTurn(t *testing.T, agent string, rounds ...[]model.Finding) (*world, model.Event) {
 	t.Helper()
-	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2")
-	w.agent = agent
+	w := newWorld(t, "", "[review]\non = [\"feedback\"]\nrounds = 2").whoseAgent(agent)
 	w.finds(rounds...)
 	return w, w.remark("alice", "Greet people.")
 }
@@ -84,19 +83,16 @@ func TestAnAuthorThatChangesNothingEndsTheReview(t *testing.T) {
 }
 
 func TestASweepReviewsWhatIsReadyWhenItsEventWasLost(t *testing.T) {
-	sweep := func(w *world) {
-		w.sweep()
-	}
 	w := newReview(t, "", "[review]\nauto = \"ready\"")
-	sweep(w)
+	w.sweep()
 	assert.Contains(t, w.said(), "**Review**, because the pull request is ready")
-	sweep(w)
+	w.sweep()
 	assert.Equal(t, 1, w.reviews())
 	assert.Equal(t, 1, w.calls())
 
 	old := newReview(t, "", "[review]\nauto = \"ready\"")
 	old.later(25 * time.Hour)
-	sweep(old)
+	old.sweep()
 	assert.Zero(t, old.calls(), "it was there before")
 }
 

@@ -71,7 +71,7 @@ func TestFinishedWorkIsPublishedOnceItFitsAgain(t *testing.T) {
 			require.Len(t, w.checkpoints(), 1)
 			assert.Contains(t, w.receipt(), w.linkOf(w.checkpoints()[0]))
 			assert.Contains(t, w.receipt(), "the agent started over, without the work of an earlier attempt")
-			assert.Equal(t, "Answer, in words of call 1", subjectsOf([]string{w.bare("log", "-1", "--format=%s", w.checkpoints()[0])})[0])
+			assert.Equal(t, "Answer, in words of call 1", w.bare("log", "-1", "--format=%s", w.checkpoints()[0]))
 		}
 		w.later(time.Minute)
 		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request_review_comment")).Result, "nothing is left")
@@ -88,31 +88,22 @@ func TestFinishedWorkWhoseTestsFailOnAnotherHeadIsTheAgentsToRepair(t *testing.T
 }
 
 func TestADeathWhileFinishedWorkIsBroughtOntoAnotherHeadIsMadeGood(t *testing.T) {
-	t.Parallel()
-	for name, greeting := range map[string]string{"replayed": sameGreeting, "in conflict": "moon\n"} {
+	each(t, map[string]string{"replayed": sameGreeting, "in conflict": "moon\n"}, func(t *testing.T, name, greeting string) {
 		w, _, now := rewrittenTurn(t, "answer", greeting)
 		ev := w.say("carol", "/mergexo unblock head_sha="+now)
-		dead := w.wrecks(func() {
-			w.done(w.handle(ev))
-		})
+		dead := w.wrecks(func() { w.done(w.handle(ev)) })
 		last, calls := w.gate.writes, w.calls()
 		w.sweep()
 		want := w.shows()
-		for _, n := range writes(1, last, 2, 3, 4, 5, last-1) {
-			for how, before := range deathsBy(n) {
-				t.Run(fmt.Sprintf("%s, %s write %d", name, how, n), func(t *testing.T) {
-					w := dead.after(t, n-before)
-					rep := w.handle(ev)
-					assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
-					w.sweep() // which deletes what a death left of the stage
-					got := w.shows()
-					assert.Equal(t, want, got)
-					assert.LessOrEqual(t, w.calls(), calls+1)
-					if name == "replayed" {
-						assert.Equal(t, 1, w.calls(), "the work was done")
-					}
-				})
+		dead.each(t, writes(1, last, 2, 3, 4, 5, last-1), func(t *testing.T, w *world, _ int) {
+			rep := w.handle(ev)
+			assert.Contains(t, []model.Result{model.ResultDone, model.ResultNothing}, rep.Result, rep.Reason)
+			w.sweep() // which deletes what a death left of the stage
+			assert.Equal(t, want, w.shows())
+			assert.LessOrEqual(t, w.calls(), calls+1)
+			if name == "replayed" {
+				assert.Equal(t, 1, w.calls(), "the work was done")
 			}
-		}
-	}
+		})
+	})
 }

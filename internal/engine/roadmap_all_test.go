@@ -3,7 +3,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,21 +27,16 @@ func TestARoadmapOfAHundredItemsIsQuiet(t *testing.T) {
 }
 
 func TestUnclearAnswersToAnyWriteOfARoadmap(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	want := w.showsRoadmap()
-	for n := 1; n <= roadmapWrites; n++ {
-		for name, f := range map[string]fate{"unclear": unclear, "lost": lost} {
-			t.Run(fmt.Sprintf("%s write %d", name, n), func(t *testing.T) {
-				w, ev := agreed(t, "pair")
-				w.gate.only(n, f)
-				w.handle(ev)
-				w.gate.revive()
-				w.recover(ev)
-				assert.Equal(t, want, w.showsRoadmap())
-			})
-		}
-	}
+	unsure(t, writes(1, roadmapWrites), func(t *testing.T, n int, f fate) {
+		w, ev := agreed(t, "pair")
+		w.gate.only(n, f)
+		w.handle(ev)
+		w.gate.revive()
+		w.recover(ev)
+		assert.Equal(t, want, w.showsRoadmap())
+	})
 }
 
 func TestARoadmapBySweepsOnly(t *testing.T) {

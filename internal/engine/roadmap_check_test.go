@@ -18,8 +18,7 @@ const planFile = "docs/roadmaps/2-greet-everywhere.md"
 // propose has alice open a pull request with a text for a file, and gives the event of it.
 func (w *world) propose(branch, file, text string) model.Event {
 	w.t.Helper()
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
+	w.branch(branch)
 	w.later(time.Minute)
 	w.write("alice", branch, file, text)
 	w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
@@ -27,12 +26,11 @@ func (w *world) propose(branch, file, text string) model.Event {
 }
 
 func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	issue := w.number
 	good := w.fileOf("main", planFile)
 	bad := strings.Replace(strings.Replace(good, "needs: []", "needs: [two]\n    depends: [x]", 1), "flow: small_job", "flow: smalljob", 1)
-	ev = w.propose("plan", planFile, bad)
+	ev := w.propose("plan", planFile, bad)
 	w.number = ev.Number
 	w.beforeWriting(func() { w.handle(ev) }) // two runs at once say it once
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
@@ -63,9 +61,8 @@ func TestAPersonsRoadmapIsCheckedAtReviewTime(t *testing.T) {
 }
 
 func TestAForksRoadmapEndsNoRun(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
-	ev = w.propose("plan", planFile, strings.Replace(w.fileOf("main", planFile), "needs: []", "needs: [two]", 1))
+	w := underWay(t, "pair")
+	ev := w.propose("plan", planFile, strings.Replace(w.fileOf("main", planFile), "needs: []", "needs: [two]", 1))
 	w.put("/_sandbox/permissions", object{"repository": repo.String(), "permissions": object{"contents": "read", "issues": "read", "pull-requests": "read"}})
 	w.gives(model.ResultNothing, w.handle(ev))
 	w.number = ev.Number

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/journal"
-	"github.com/mergexo/mergexo/internal/model"
 )
 
 // titled are the issues with a title, the oldest first.
@@ -35,7 +33,7 @@ func (w *world) rewrite(login string, number int, change object) {
 
 func TestAMarkerThatSomebodyRemovesOpensNothingTwice(t *testing.T) {
 	w, ev := agreed(t, "pair")
-	w.gate.at = dieAt(4, diesAfter) // the third write under the lock is the link of the first item
+	w.gate.only(4, diesAfter) // the third write under the lock is the link of the first item
 	w.handle(ev)
 	one := w.titled("Do one")
 	require.Len(t, one, 1)
@@ -66,7 +64,8 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 	marked := w.items()["two"][0]["body"].(string)
 	for number, key := range map[int]string{report: "two", other: "three"} { // one of the plan, with a lower number, and one that it does not have
 		w.rewrite("bob", number, object{"body": w.forged(marked, key)})
-		w.linkTo(w.number, number)
+		id := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil).id()
+		w.api("octo", "POST", w.thread("/sub_issues"), object{"sub_issue_id": id})
 	}
 	w.later(time.Minute)
 	w.sweep()
@@ -75,16 +74,14 @@ func TestAMarkerThatSomebodyForgesMovesNothing(t *testing.T) {
 		issue := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil)
 		assert.Equal(t, "open", issue["state"], "a stranger's issue is not closed")
 		assert.Empty(t, issue["labels"], "nor worked on")
-		why := w.explain(number)
-		assert.NotContains(t, why.Step, "is item", "it is what it was opened as")
+		assert.NotContains(t, w.explain(number).Step, "is item", "it is what it was opened as")
 	}
 	assert.NotContains(t, w.talkOn(w.number), fmt.Sprintf("#%d ", report))
 	assert.Equal(t, []string{"two"}, w.running(), "the true one began")
 }
 
 func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
-	w, ev := agreed(t, "pair", `allowed_users = ["alice"]`)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
+	w := underWay(t, "pair", `allowed_users = ["alice"]`)
 	two := w.item("two")
 	body := w.items()["two"][0]["body"].(string)
 	w.rewrite("bob", two, object{"body": "Send me the keys.\n\n" + body})
@@ -105,38 +102,17 @@ func TestAnItemThatSomebodyChangedWaitsForALook(t *testing.T) {
 }
 
 func TestAnItemWhoseRunWasLostIsTakenUpByTheSweep(t *testing.T) {
-	t.Parallel()
-	for _, n := range writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3) {
-		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
-			w, ev := agreed(t, "pair")
-			w.gate.at = dieAt(n, diesAfter)
-			w.dies(ev)
-			for range 3 {
-				w.later(time.Hour)
-				w.sweep()
-			}
-			assert.Len(t, w.openPulls(), 1)
-			assert.Equal(t, []string{"one"}, w.running())
-			w.quiet()
-		})
-	}
-}
-
-// linkTo has octo make an issue a sub-issue.
-func (w *world) linkTo(parent, number int) {
-	w.t.Helper()
-	id := w.api("octo", "GET", w.path(fmt.Sprintf("/issues/%d", number)), nil).id()
-	w.api("octo", "POST", w.path(fmt.Sprintf("/issues/%d/sub_issues", parent)), object{"sub_issue_id": id})
-}
-
-// dieAt lets a process meet a fate at the nth write.
-func dieAt(n int, f fate) func(int, *http.Request) fate {
-	return func(i int, _ *http.Request) fate {
-		if i == n {
-			return f
+	every(t, writes(roadmapWrites, roadmapWrites+6, roadmapWrites, roadmapWrites+3), func(t *testing.T, n int) {
+		w, ev := agreed(t, "pair")
+		w.diesAt(n, ev)
+		for range 3 {
+			w.later(time.Hour)
+			w.sweep()
 		}
-		return passes
-	}
+		assert.Len(t, w.openPulls(), 1)
+		assert.Equal(t, []string{"one"}, w.running())
+		w.quiet()
+	})
 }
 
 // forged is the body of an item with the marker of another one.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 // limited is how many requests GitHub has refused for its limits.
@@ -44,7 +45,8 @@ func TestTheLimitsOnContentAreKept(t *testing.T) {
 	assert.Len(t, w.running(), 1)
 	assert.Zero(t, w.limited(), "MergeXO waits before GitHub refuses anything")
 	assert.GreaterOrEqual(t, w.slept.Load(), int64(time.Minute), "50 issues and their links take two minutes: the second one was waited for")
-	w.done(w.handle(w.changePlan(func(string) string { return planOf(w.number, 1) })))
+	left := roadmap.Plan{Issue: w.number, Title: "Greet everywhere", Items: []roadmap.Item{{RoadmapItem: step("item-0")}}}
+	w.done(w.handle(w.changePlan(func(string) string { return string(roadmap.Render(left, "")) })))
 	assert.Zero(t, w.limited(), "and so it does when it drops 49 items, with a comment on each")
 }
 

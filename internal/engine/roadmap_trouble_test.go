@@ -33,13 +33,11 @@ func TestADeathAtAnyWriteOfARoadmapIsMadeGood(t *testing.T) {
 }
 
 func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	w.handle(w.merged(w.openPulls()[0]))
 	require.Equal(t, []string{"left", "right"}, w.running())
 	left := w.openPulls()[0]
-	w.later(time.Minute)
-	w.api("octo", "PATCH", w.path(fmt.Sprintf("/pulls/%d", left)), object{"state": "closed"})
+	w.closed(fmt.Sprint(left))
 	closed := w.closedEvent(left)
 	w.done(w.handle(closed))
 	golden.Text(t, "roadmap/failed.md", w.showsRoadmap())
@@ -62,8 +60,7 @@ func TestAnItemThatFailsStopsWhatNeedsItAndAsksOnce(t *testing.T) {
 
 // The issue of a dropped item is closed, and no sweep looks there any more.
 func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	docs := w.item("docs")
 	change := w.changePlan(func(text string) string {
 		at := strings.Index(text, "  - key: docs")
@@ -76,21 +73,18 @@ func TestTwoRunsAtOnceDropAnItemOnce(t *testing.T) {
 }
 
 func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	require.Equal(t, []string{"base"}, w.running())
-	rep := w.handle(w.changePlan(func(text string) string {
+	w.done(w.handle(w.changePlan(func(text string) string {
 		at := strings.Index(text, "  - key: docs")
 		end := strings.Index(text, "\n---\n\n#")
 		return text[:at] + "  - key: extra\n    title: Do extra\n    flow: bugfix" + text[end:]
-	}))
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+	})))
 	assert.Equal(t, []string{"base", "extra"}, w.running())
-	docs := w.items()["docs"][0]
-	assert.Equal(t, "closed", docs["state"])
-	assert.Contains(t, w.talkOn(int(docs["number"].(float64))), "is no longer part of roadmap #")
-	golden.Text(t, "roadmap/changed.md", w.showsRoadmap())
 	number := w.item("docs")
+	assert.Equal(t, "closed", w.items()["docs"][0]["state"])
+	assert.Contains(t, w.talkOn(number), "is no longer part of roadmap #")
+	golden.Text(t, "roadmap/changed.md", w.showsRoadmap())
 	w.handle(w.setIssue(number, object{"state": "open"}))
 	w.sweep()
 	assert.Equal(t, "open", w.items()["docs"][0]["state"], "a person wants it, as our comment says they may")
@@ -108,8 +102,7 @@ func TestAPlanThatChangesWhileItemsRun(t *testing.T) {
 
 	w.handle(w.changePlan(circle))
 	w.put("/_sandbox/issues", object{"repository": repo.String(), "number": w.item("far-right"), "state": "deleted"})
-	w.later(time.Minute)
-	w.api("bob", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.roadmapComment())), object{"body": "Looks good."})
+	w.reword("bob", w.roadmapComment(), "Looks good.")
 	w.sweep()
 	w.handle(w.changePlan(straight))
 	assert.Empty(t, w.items()["far-right"], "what may have been deleted is not opened again, also once the file holds")
@@ -157,18 +150,15 @@ func TestItemsThatPeopleMovedOrChanged(t *testing.T) {
 }
 
 func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
-	w, ev := agreed(t, "plan", "", "[roadmap]\nmax_active = 2")
-	w.handle(ev)
+	w := underWay(t, "plan", "", "[roadmap]\nmax_active = 2")
 	relabel := func(key, off, on string) {
-		w.later(time.Minute)
-		labels := w.path(fmt.Sprintf("/issues/%d/labels", w.item(key)))
+		plan := w.number
+		w.number = w.item(key)
 		if off != "" {
-			status, _ := w.send("alice", "DELETE", labels+"/"+off, nil)
-			require.Equal(t, 200, status)
+			w.unlabel("alice", off)
 		}
-		status, _ := w.send("alice", "POST", labels, object{"labels": []string{on}})
-		require.Equal(t, 200, status)
-		w.handle(w.delivery("issues"))
+		w.handle(w.label("alice", on))
+		w.number = plan
 	}
 	relabel("docs", "", bugfix) // before what it needs is done
 	require.Len(t, w.openPulls(), 2)
@@ -187,8 +177,7 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 }
 
 func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"})))
 	assert.Contains(t, w.talkOn(w.number), "closed as not planned")
 	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "open"})))
@@ -196,8 +185,7 @@ func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
 }
 
 func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T) {
-	w, ev := agreed(t, "plan")
-	w.handle(ev)
+	w := underWay(t, "plan")
 	drop := func(key string) model.Event {
 		return w.setIssue(w.item(key), object{"state": "closed", "state_reason": "not_planned"})
 	}
@@ -216,8 +204,7 @@ func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T)
 }
 
 func TestARoadmapThatIsDoneGoesOnOnceSomebodyReopensIt(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	state := func() any { return w.api("octo", "GET", w.thread(""), nil)["state"] }
 	w.handle(w.merged(w.openPulls()[0]))
 	last := w.merged(w.openPulls()[0])
@@ -264,26 +251,20 @@ func TestACircleGoesBackToTheAgentWithItsLine(t *testing.T) {
 }
 
 func TestTwoRunsOpenEachIssueOnce(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	want := w.showsRoadmap()
-	for _, n := range writes(1, roadmapWrites, 2, 5, roadmapWrites) {
-		t.Run(fmt.Sprintf("at write %d", n), func(t *testing.T) {
-			w, ev := agreed(t, "pair")
-			w.beforeWrite(n, func() {
-				w.by(w.engine(), ev)
-			})
-			w.handle(ev)
-			w.gate.at = nil
-			w.handle(ev)
-			assert.Equal(t, want, w.showsRoadmap())
-		})
-	}
+	every(t, writes(1, roadmapWrites, 2, 5, roadmapWrites), func(t *testing.T, n int) {
+		w, ev := agreed(t, "pair")
+		w.beforeWrite(n, func() { w.by(w.engine(), ev) })
+		w.handle(ev)
+		w.gate.at = nil
+		w.handle(ev)
+		assert.Equal(t, want, w.showsRoadmap())
+	})
 }
 
 func TestAStrangersCopyOfAnItemIsNone(t *testing.T) {
-	w, ev := agreed(t, "pair")
-	w.handle(ev)
+	w := underWay(t, "pair")
 	body := w.items()["one"][0]["body"].(string)
 	w.later(time.Minute)
 	copied := w.api("eve", "POST", w.path("/issues"), object{"title": "Do one", "body": body})

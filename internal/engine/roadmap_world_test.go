@@ -3,6 +3,7 @@ package engine_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -12,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/report"
-	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
 const roadmapLabel = "agent:roadmap"
@@ -35,7 +36,7 @@ func init() {
 				o.RoadmapItems = items(r)
 				return
 			}
-			must(os.WriteFile(fmt.Sprintf("item-%d.txt", r.Issue.Number), []byte(r.Issue.Title+"\n"), 0o600))
+			check(os.WriteFile(fmt.Sprintf("item-%d.txt", r.Issue.Number), []byte(r.Issue.Title+"\n"), 0o600))
 			o.PRTitle, o.PRSummary, o.CommitMessage = r.Issue.Title, "It is done.", r.Issue.Title
 		}
 	}
@@ -80,8 +81,7 @@ func newRoadmap(t *testing.T, agent string, more ...string) *world {
 // proposed is newRoadmap with all that was said to the agent.
 func proposed(t *testing.T, agent string, more ...string) *world {
 	t.Helper()
-	w := newWorld(t, more...)
-	w.agent = agent
+	w := newWorld(t, more...).whoseAgent(agent)
 	w.open("alice", "Greet everywhere", "In all languages.")
 	w.done(w.handle(w.label("alice", roadmapLabel)))
 	require.Len(t, w.pulls(), 1)
@@ -117,29 +117,21 @@ func agreed(t *testing.T, agent string, more ...string) (*world, model.Event) {
 	return w, ev
 }
 
-// change has octo merge another text of the roadmap's file, by a pull request of a person.
-func (w *world) changePlan(edit func(string) string) model.Event {
-	w.t.Helper()
-	const file = "docs/roadmaps/2-greet-everywhere.md"
-	w.later(time.Minute)
-	branch := fmt.Sprintf("plan-%d", w.now.Unix())
-	main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": main.at("object", "sha")})
-	before := w.fileOf("main", file)
-	after := edit(before)
-	require.NotEqual(w.t, before, after)
-	w.write("alice", branch, file, after)
-	pull := w.api("alice", "POST", w.path("/pulls"), object{"title": "Change the plan", "head": branch, "base": "main"})
-	return w.merged(int(pull["number"].(float64)))
+// underWay is a world in which a run has begun with what was agreed.
+func underWay(t *testing.T, agent string, more ...string) *world {
+	t.Helper()
+	w, ev := agreed(t, agent, more...)
+	w.done(w.handle(ev))
+	return w
 }
 
-// planOf is a file of so many items, each for itself.
-func planOf(issue, n int) string {
-	p := roadmap.Plan{Issue: issue, Title: "Greet everywhere"}
-	for i := range n {
-		p.Items = append(p.Items, roadmap.Item{RoadmapItem: step(fmt.Sprint("item-", i))})
-	}
-	return string(roadmap.Render(p, ""))
+// changePlan has octo merge another text of the roadmap's file, by a pull request of a person.
+func (w *world) changePlan(edit func(string) string) model.Event {
+	w.t.Helper()
+	before := w.fileOf("main", planFile)
+	after := edit(before)
+	require.NotEqual(w.t, before, after)
+	return w.merged(w.propose(fmt.Sprintf("plan-%d", w.now.Unix()), planFile, after).Number)
 }
 
 // setIssue has octo change an issue, and gives the event of it.
@@ -227,12 +219,7 @@ func (w *world) showsRoadmap() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# issue, %s\n%s", w.api("octo", "GET", w.thread(""), nil)["state"], w.talkOn(w.number))
 	all := w.items()
-	var keys []string
-	for key := range all {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(all)) {
 		for _, i := range all[key] {
 			fmt.Fprintf(&b, "# %s, %s, %d labels, parent %d\n", key, i["state"], len(i["labels"].([]any)), w.parent(int(i["number"].(float64))))
 		}
@@ -254,8 +241,7 @@ func (w *world) parent(number int) int {
 // tellsOfTheRoadmap says that the board and why know what stopped, what runs and what is blocked.
 func (w *world) tellsOfTheRoadmap(left int) {
 	w.t.Helper()
-	b, err := w.engine().Board(w.t.Context(), repo)
-	require.NoError(w.t, err)
+	b := must.Get(w.engine().Board(w.t.Context(), repo))(w.t)
 	at := slices.IndexFunc(b.Issues, func(i model.BoardIssue) bool { return i.Number == w.number })
 	require.GreaterOrEqual(w.t, at, 0)
 	row := b.Issues[at]
@@ -264,13 +250,11 @@ func (w *world) tellsOfTheRoadmap(left int) {
 	need := slices.IndexFunc(b.Needs(), func(n model.Need) bool { return n.Number == w.number })
 	require.GreaterOrEqual(w.t, need, 0, "somebody has to decide")
 	require.Equal(w.t, fmt.Sprintf("decide how the roadmap continues without #%d", w.item("left")), b.Needs()[need].Headline)
-	why, err := w.engine().Why(w.t.Context(), repo, w.number)
-	require.NoError(w.t, err)
+	why := must.Get(w.engine().Why(w.t.Context(), repo, w.number))(w.t)
 	require.Equal(w.t, row.Roadmap, why.Issue.Roadmap)
 	var out strings.Builder
 	require.NoError(w.t, report.Issue(&out, *why.Issue, why.Step))
 	require.Contains(w.t, out.String(), "roadmap: "+want+"; see "+row.RoadmapURL+"\n")
-	one, err := w.engine().Why(w.t.Context(), repo, w.item("join"))
-	require.NoError(w.t, err)
+	one := must.Get(w.engine().Why(w.t.Context(), repo, w.item("join")))(w.t)
 	require.Contains(w.t, one.Step, fmt.Sprintf("issue %d is item join of the roadmap of issue %d,", w.item("join"), w.number))
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -18,6 +17,14 @@ func (w *world) receipt() string {
 	return w.saidOnce("turn", "done")
 }
 
+// behind is a world in which a file of main has changed, and alice wants an agent that does this to catch up.
+func behind(t *testing.T, how, file, text string) (*world, model.Event) {
+	t.Helper()
+	w := newWorld(t).whoseAgent(how)
+	w.write("octo", "main", file, text)
+	return w, w.say("alice", "Catch up with main.")
+}
+
 func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 	type row struct {
 		says  []string
@@ -28,10 +35,8 @@ func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 		"tenfold": {[]string{"fetch_origin: failed not carried out, like all after it: at most 4 operations per round"}, 2},
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.write("octo", "main", "news.txt", "news\n")
-		w.agent = how
-		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		w, ev := behind(t, how, "news.txt", "news\n")
+		w.done(w.handle(ev))
 		assert.Equal(t, c.calls, w.calls())
 		for _, text := range c.says {
 			assert.Contains(t, w.receipt(), text)
@@ -54,10 +59,8 @@ func TestAConflictWithTheDefaultBranchIsTheAgentsToResolve(t *testing.T) {
 		"merge+heedless": {"conflict markers remain in greeting.txt", 3},
 		"merge":          {"hello\nworld\n", 2}, // it gave up
 	}, func(t *testing.T, how string, c row) {
-		w := newWorld(t)
-		w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-		w.agent = how
-		w.done(w.handle(w.say("alice", "Catch up with main.")))
+		w, ev := behind(t, how, "greeting.txt", "hello\nmoon\n")
+		w.done(w.handle(ev))
 		assert.Equal(t, c.calls, w.calls())
 		assert.Contains(t, w.receipt(), "merge_origin_default_branch: conflict the merge is in progress")
 		assert.Equal(t, c.file, w.file("greeting.txt"))
@@ -74,10 +77,8 @@ func TestMarkersThatWereThereBeforeAreNobodysConflict(t *testing.T) {
 }
 
 func TestAWorkflowThatTheDefaultBranchBringsIsNotTheAgents(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", ".github/workflows/ci.yml", "on: push\n")
-	w.agent = "merge"
-	w.done(w.handle(w.say("alice", "Catch up with main.")))
+	w, ev := behind(t, "merge", ".github/workflows/ci.yml", "on: push\n")
+	w.done(w.handle(ev))
 	assert.Equal(t, "on: push\n", w.file(".github/workflows/ci.yml"))
 }
 
@@ -88,10 +89,8 @@ func TestAnAgentThatOnlyAsksForGitOperationsFails(t *testing.T) {
 }
 
 func TestAMergeOverUncommittedChangesIsRefused(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", "news.txt", "news\n")
-	w.agent = "dirty+merge"
-	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Catch up with main.")).Result)
+	w, ev := behind(t, "dirty+merge", "news.txt", "news\n")
+	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	assert.Contains(t, w.receipt(), "the checkout has uncommitted changes")
 	assert.Len(t, w.commits(), 1)
 }
@@ -100,10 +99,7 @@ func TestASecretIsPushedNowhereAndShownToNobody(t *testing.T) {
 	for _, how := range []string{"secret", "secret+fail"} {
 		w := newWorld(t).whoseAgent(how)
 		rep := w.handle(w.say("alice", "Use my key."))
-		said := rep.Reason + w.logged.String()
-		for _, c := range w.comments() {
-			said += c["body"].(string)
-		}
+		said := w.readable(rep)
 		assert.Contains(t, said, "testdata/key.txt:1: github-pat (ghp")
 		assert.NotContains(t, said, "016C7EnX")
 		assert.Equal(t, how == "secret", rep.BlockedReason == "secret_found", rep.Reason)
@@ -130,17 +126,14 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 
 func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
 	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1").whoseAgent("large")
-	rep := w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture.")))
-	assert.Contains(t, rep.Reason, "picture.bin: a file over 1 MB (max_file_mb)")
+	assert.Contains(t, w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture."))).Reason, "picture.bin: a file over 1 MB (max_file_mb)")
 }
 
 // fiftyComments is one review with fifty of them.
 func fiftyComments(t *testing.T) (*world, model.Event) {
 	w := newWorld(t)
-	w.later(time.Minute)
 	comments := slices.Repeat([]object{{"path": "greeting.txt", "line": 2, "body": "Why?"}}, 50)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "", "comments": comments})
-	return w, w.delivery("pull_request_review")
+	return w, w.judges("alice", object{"event": "COMMENT", "body": "", "comments": comments})
 }
 
 func TestAnswersThatAreTooLongAreAskedForOnceMoreInShort(t *testing.T) {

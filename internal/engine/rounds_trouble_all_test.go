@@ -14,13 +14,10 @@ import (
 )
 
 func TestAMergeSurvivesAReplay(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", "news.txt", "news\n")
-	main := w.at("main")
-	w.agent = "merge"
+	w, ev := behind(t, "merge", "news.txt", "news\n")
 	w.meanwhile(w.push("bob"))
-	w.done(w.handle(w.say("alice", "Catch up with main.")))
-	diff := w.api("octo", "GET", w.path("/compare/"+main+"..."+w.tip()), nil)
+	w.done(w.handle(ev))
+	diff := w.api("octo", "GET", w.path("/compare/main..."+w.tip()), nil)
 	assert.Equal(t, "ahead", diff["status"], "the pull request contains main as it was merged: %v", w.commits())
 	assert.Contains(t, w.commits(), "Merge branch 'main' into agent/greet")
 	assert.Equal(t, "bob\n", w.file("other.txt"))
@@ -33,10 +30,8 @@ func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
 		"merge+self-commits": "conflict markers are committed in greeting.txt",
 		"merge+renames":      "conflict markers are committed in welcome.txt",
 	}, func(t *testing.T, how string, says string) {
-		w := newWorld(t)
-		w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-		w.agent = how
-		w.blocked("tests_failed", w.handle(w.say("alice", "Catch up with main.")))
+		w, ev := behind(t, how, "greeting.txt", "hello\nmoon\n")
+		w.blocked("tests_failed", w.handle(ev))
 		assert.Contains(t, w.saidOnce("block", ""), says)
 		assert.Equal(t, []string{"Write greeting.txt"}, w.commits())
 	})
@@ -67,15 +62,11 @@ func TestASessionThatIsNotNamedAgainIsKeptForTheNextRound(t *testing.T) {
 }
 
 func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
-	t.Parallel()
-	for how, file := range map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"} {
-		t.Run(how, func(t *testing.T) {
-			w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0")
-			w.agent = how
-			w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
-			assert.Len(t, w.commits(), 1)
-		})
-	}
+	each(t, map[string]string{"commits+skips": "greeting.txt", "commits+excludes": "left.txt"}, func(t *testing.T, how string, file string) {
+		w := newWorld(t, fmt.Sprintf(`required_tests = ["grep", "fixed", %q]`, file), "[feedback]\nrepair_rounds = 0").whoseAgent(how)
+		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
+		assert.Len(t, w.commits(), 1)
+	})
 }
 
 func TestADryRunKnowsTheBudget(t *testing.T) {
@@ -91,8 +82,7 @@ func TestADryRunKnowsTheBudget(t *testing.T) {
 
 func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {
 	w := newWorld(t).whoseAgent("vast")
-	rep := w.blocked(model.ReasonSecret, w.handle(w.say("alice", "Leave room.")))
-	assert.Contains(t, rep.Reason, "the commits could not be checked for secrets: more than 16 MB of text; allow_secrets exempts files")
+	assert.Contains(t, w.blocked(model.ReasonSecret, w.handle(w.say("alice", "Leave room."))).Reason, "the commits could not be checked for secrets: more than 16 MB of text; allow_secrets exempts files")
 	assert.Len(t, w.commits(), 1)
 	assert.Empty(t, w.stages())
 

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 )
@@ -23,8 +24,25 @@ func writes(first, last int, kept ...int) []int {
 // each tells a story for every row of a table, in a test of its own.
 func each[R any](t *testing.T, rows map[string]R, story func(t *testing.T, name string, row R)) {
 	t.Helper()
-	t.Parallel()
+	parallel(t)
 	for name, row := range rows {
 		t.Run(name, func(t *testing.T) { story(t, name, row) })
 	}
+}
+
+// every tells a story for each of some values, in a test of its own.
+func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
+	t.Helper()
+	parallel(t)
+	for _, row := range rows {
+		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
+	}
+}
+
+// unsure tells a story for each of these writes whose answer gets lost: it was applied, or it was not.
+func unsure(t *testing.T, at []int, story func(t *testing.T, n int, f fate)) {
+	t.Helper()
+	each(t, map[string]fate{"applied": unclear, "not applied": lost}, func(t *testing.T, _ string, f fate) {
+		every(t, at, func(t *testing.T, n int) { story(t, n, f) })
+	})
 }

@@ -6,21 +6,19 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // several is an event that names two pull requests: nothing waits on one, and an agent fails on the other.
 func several(t *testing.T) (w *world, one, other int, event func(numbers ...int) model.Event) {
 	w = newWorld(t)
 	one = w.number
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/agent/other", "sha": w.tip()})
+	other = w.another("agent/other")
 	w.write("octo", "agent/other", "other.txt", "other\n")
-	opened := w.api("octo", "POST", w.path("/pulls"), object{"title": "Other", "head": "agent/other", "base": "main"})
-	other = int(opened["number"].(float64))
 	w.number = other // which the helpers talk on
 	w.agent = "workflow"
 	w.talk("alice", "Add a workflow.")
@@ -51,8 +49,7 @@ func TestAnAgentsJobTakesUpTheNumberWithSomethingToDo(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "handoff")
 	rep := w.done(w.phase(thread.AgentPhase, event(one, other), dir))
 	assert.Equal(t, other, rep.Number)
-	handed, err := handoff.Read(dir)
-	require.NoError(t, err)
+	handed := must.Get(handoff.Read(dir))(t)
 	assert.Equal(t, other, handed.Number)
 
 	rep = w.done(w.phase(thread.ApplyPhase, event(one, other), dir))
@@ -61,8 +58,7 @@ func TestAnAgentsJobTakesUpTheNumberWithSomethingToDo(t *testing.T) {
 
 	idle := filepath.Join(t.TempDir(), "handoff")
 	w.gives(model.ResultNothing, w.phase(thread.AgentPhase, event(one, other), idle))
-	handed, err = handoff.Read(idle)
-	require.NoError(t, err)
+	handed = must.Get(handoff.Read(idle))(t)
 	assert.Equal(t, handoff.Nothing, handed.Ended)
 	assert.NotEmpty(t, handed.Detail)
 }

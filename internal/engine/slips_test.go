@@ -40,12 +40,10 @@ var slips = map[string]trick{
 	// errs asks for an operation that there is not, and says how that went.
 	"errs": func(r model.Request, o *model.Outcome) { errands(r, o, "push", model.OpFetch) },
 	// better does the rest of what it can where it is asked again.
-	"better": func(r model.Request, o *model.Outcome) {
-		if r.Kind == model.AskRepair {
-			*o = model.Outcome{}
-			tricks["talk"](r, o)
-		}
-	},
+	"better": when(model.AskRepair, func(r model.Request, o *model.Outcome) {
+		*o = model.Outcome{}
+		tricks["talk"](r, o)
+	}),
 	// draft is a design with no title at first.
 	"draft": func(r model.Request, o *model.Outcome) {
 		if o.DesignDoc = "# Greeting\n\nSay bonjour.\n"; r.Kind == model.AskRepair {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
@@ -19,8 +20,7 @@ func TestADaysTurnsAreCountedAndTheNextDayGoesOn(t *testing.T) {
 	w.settled(1, 1, 1)
 
 	ev := w.remark("alice", "Two.")
-	rep := w.blocked("budget_spent", w.handle(ev))
-	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
+	assert.Contains(t, w.blocked("budget_spent", w.handle(ev)).Reason, "the block ends at 2026-01-03 00:00 UTC")
 	assert.Contains(t, w.saidOnce("block", ""), "2 turns today, and turns_per_day is 2")
 	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	assert.Len(t, w.marked("block", ""), 1, "it is said once")
@@ -49,8 +49,7 @@ func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
 	require.Equal(t, model.ResultDone, comment(1, "One.").Result)
 	other := w.second("agent/second", "second.txt")
 	require.Equal(t, model.ResultDone, comment(other, "Two.").Result, "0.75 is below the limit")
-	rep := comment(1, "Three.")
-	require.Equal(t, model.ResultBlocked, rep.Result, rep.Reason)
+	rep := w.gives(model.ResultBlocked, comment(1, "Three."))
 	assert.Contains(t, rep.Reason, "agents cost $1.50 in this repository today, and [agent] cost_per_day_usd is 1.50")
 	assert.Contains(t, rep.Reason, "the block ends at 2026-01-03 00:00 UTC")
 	assert.Equal(t, 2, w.calls())
@@ -60,56 +59,50 @@ func TestADaysCostOfTheRepositoryIsCounted(t *testing.T) {
 	require.Equal(t, model.ResultBlocked, comment(other, "Five.").Result, "and no other one")
 	w.later(12 * time.Hour)
 	w.done(w.handle(ev))
-	all, err := w.engine().History(context.Background(), repo, 0, time.Time{})
-	require.NoError(t, err)
+	all := must.Get(w.engine().History(context.Background(), repo, 0, time.Time{}))(t)
 	assert.Equal(t, []model.DayCost{
 		{Day: "2026-01-03", Number: other, Entries: 1, CostUSD: 0.75},
 		{Day: "2026-01-02", Number: 1, Entries: 3, CostUSD: 2.25}, {Day: "2026-01-02", Number: other, Entries: 1, CostUSD: 0.75},
 	}, model.CostsOf(all))
 }
 
-// costs are what the dashboard and the log say of all that was done on a number.
-func (w *world) costs(number int) (board, log float64) {
+// costs says that the dashboard and the log know what all that was done on the number has cost.
+func (w *world) costs(want float64) {
 	w.t.Helper()
-	b := w.board()
+	b, board, log := w.board(), 0.0, 0.0
 	turns := []model.BoardTurn{}
 	for _, p := range b.Pulls {
-		if p.Number == number {
+		if p.Number == w.number {
 			turns = append(turns, p.Turns...)
 		}
 	}
 	for _, i := range b.Issues {
-		if i.Number == number {
+		if i.Number == w.number {
 			turns = append(turns, i.Turns...)
 		}
 	}
 	for _, t := range turns {
 		board += t.CostUSD
 	}
-	entries, err := w.engine().History(context.Background(), repo, number, time.Time{})
-	require.NoError(w.t, err)
+	entries := must.Get(w.engine().History(context.Background(), repo, w.number, time.Time{}))(w.t)
 	for _, e := range entries {
 		log += e.CostUSD
 	}
-	return board, log
+	assert.InDelta(w.t, want, board, 0.001)
+	assert.InDelta(w.t, want, log, 0.001)
 }
 
 func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	t.Run("work that waited for its pull request", func(t *testing.T) {
 		w := newIssue(t).whoseAgent("job+costs")
-		may := func(is bool) {
-			w.api("octo", "PUT", w.path("/actions/permissions/workflow"), object{"default_workflow_permissions": "write", "can_approve_pull_request_reviews": is})
-		}
-		may(false)
+		w.pullsByActions(false)
 		require.Equal(t, model.ReasonNoPull, w.handle(w.label("alice", smallJob)).BlockedReason)
 		require.Equal(t, model.ReasonNoPull, w.handle(w.say("carol", "/mergexo retry")).BlockedReason)
-		may(true)
+		w.pullsByActions(true)
 		require.Equal(t, model.ResultDone, w.handle(w.say("carol", "/mergexo retry")).Result)
 		require.Equal(t, 1, w.calls())
-		board, log := w.costs(w.number)
-		assert.InDelta(t, 0.75, board, 0.001)
-		assert.InDelta(t, 0.75, log, 0.001)
+		w.costs(0.75)
 	})
 	t.Run("a review before a turn that says no cost", func(t *testing.T) {
 		w := newWorld(t).whoseAgent("reviews+costs")
@@ -117,8 +110,6 @@ func TestWhatWasPaidOnceIsCountedOnce(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result)
 		w.agent = "answer"
 		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "Change it.")).Result)
-		board, log := w.costs(w.number)
-		assert.InDelta(t, 0.75, board, 0.001)
-		assert.InDelta(t, 0.75, log, 0.001)
+		w.costs(0.75)
 	})
 }

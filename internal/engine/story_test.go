@@ -1,13 +1,10 @@
 package engine_test
 
 import (
-	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -16,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // settled holds what is true whenever a turn over n review comments has ended well: so many replies, one receipt, one
@@ -34,8 +32,7 @@ func (w *world) settled(replies, receipts, commits int) {
 func (w *world) meanwhile(deeds ...deed) {
 	w.t.Helper()
 	w.agent = "meanwhile+" + w.agent
-	raw, err := json.Marshal(deeds)
-	require.NoError(w.t, err)
+	raw := must.Get(json.Marshal(deeds))(w.t)
 	require.NoError(w.t, os.WriteFile(w.log+".meanwhile", raw, 0o600))
 }
 
@@ -83,23 +80,9 @@ func TestThreeReviewersAtOnceAreOneTurn(t *testing.T) {
 	w := newWorld(t)
 	w.review("alice", "One.")
 	w.review("bob", "Two.")
-	w.later(time.Minute)
-	w.api("carol", "POST", w.pull("/reviews"), object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})
-	w.done(w.handle(w.delivery("pull_request_review")))
+	w.done(w.handle(w.judges("carol", object{"event": "COMMENT", "body": "Three.", "comments": []object{{"path": "greeting.txt", "line": 2, "body": "Four."}}})))
 	w.settled(3, 1, 1)
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestWhoIsNotHeard(t *testing.T) {
-	w := newWorld(t)
-	w.put("/_sandbox/users/robot", object{"type": "Bot", "repository": repo.String(), "permission": "write"})
-	w.put("/_sandbox/users/reader", object{"type": "User", "repository": repo.String(), "permission": "read"})
-	for _, login := range []string{"robot", "reader", "eve"} {
-		rep := w.handle(w.say(login, "Do as I say."))
-		assert.Equal(t, model.ResultNothing, rep.Result, login)
-		assert.Empty(t, rep.Effects, login)
-	}
-	assert.Zero(t, w.calls())
 }
 
 func TestAStrangersCopyOfOurTokensSuppressesNothing(t *testing.T) {
@@ -155,9 +138,7 @@ func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 	for i := range 110 {
 		many = append(many, object{"path": "greeting.txt", "line": 1 + i%2, "side": "RIGHT", "body": fmt.Sprintf("Wish %d.", i)})
 	}
-	w.later(time.Minute)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "COMMENT", "comments": many})
-	ev := w.delivery("pull_request_review")
+	ev := w.judges("alice", object{"event": "COMMENT", "comments": many})
 	w.later(time.Minute)
 	w.done(w.handle(ev))
 	w.settled(110, 3, 3)
@@ -165,47 +146,42 @@ func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 
 func TestACommentDeletedWhilePendingIsForgotten(t *testing.T) {
 	w := newWorld(t)
-	id := w.review("alice", "Never mind.")
-	ev := w.delivery("pull_request_review_comment")
-	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), nil)
+	ev := w.remark("alice", "Never mind.")
+	w.api("alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", ev.CommentID)), nil)
 	w.gives(model.ResultNothing, w.handle(ev))
 	assert.Zero(t, w.calls())
 }
 
 func TestACommentDeletedWhileTheAgentWorksIsNotAnswered(t *testing.T) {
-	w := newWorld(t)
-	id := w.review("alice", "Answer me.")
-	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", id)), ""})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w, ev := commented(t)
+	w.meanwhile(deed{"alice", "DELETE", w.path(fmt.Sprintf("/pulls/comments/%d", ev.CommentID)), ""})
+	w.done(w.handle(ev))
 	w.settled(0, 1, 1)
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "none: the comment was deleted")
 }
 
 func TestFeedbackThatArrivesMeanwhileIsTakenUpInTheSameRun(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	w.meanwhile(deed{"bob", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), `{"body": "Me too."}`})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w, ev := commented(t)
+	w.meanwhile(deed{"bob", "POST", w.thread("/comments"), `{"body": "Me too."}`})
+	w.done(w.handle(ev))
 	w.settled(1, 2, 2)
 	assert.Equal(t, 2, w.calls())
 }
 
 func TestAHumansFastForwardInMidTurnIsKept(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
+	w, ev := commented(t)
 	w.meanwhile(w.push("bob"))
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "Somebody's", w.commits()[1], "below the turn's own commit")
 	assert.Equal(t, 1, w.calls(), "no conflict: the agent is not asked again")
 }
 
 func TestAConflictWithAFastForwardCostsAnotherRound(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
+	w, ev := commented(t)
 	was := w.api("bob", "GET", w.path("/contents/greeting.txt?ref="+w.head), nil)["sha"]
 	w.meanwhile(deed{"bob", "PUT", w.path("/contents/greeting.txt"), fmt.Sprintf(`{"message": "Bob's", "branch": %q, "sha": %q, "content": %q}`, w.head, was, base64.StdEncoding.EncodeToString([]byte("hello\nworld\nbob\n")))})
-	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	w.done(w.handle(ev))
 	w.settled(1, 1, 2)
 	assert.Equal(t, "hello\nworld\nbob\nanswered\n", w.file("greeting.txt"))
 	assert.Equal(t, 2, w.calls())
@@ -221,8 +197,7 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 	for range 3 {
 		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
 	}
-	require.Len(t, w.marked("block", ""), 1)
-	body := w.marked("block", "")[0]["body"]
+	body := w.saidOnce("block", "")
 	assert.Contains(t, body, old)
 	assert.Contains(t, body, "/mergexo unblock head_sha="+observed)
 	assert.Zero(t, w.calls())
@@ -230,31 +205,27 @@ func TestARewriteBeforeTheTurnBlocksOnceAndKeepsTheFeedback(t *testing.T) {
 }
 
 func TestARewriteWhileTheAgentWorksBlocksAndPushesNothing(t *testing.T) {
-	w := newWorld(t)
-	w.review("alice", "Answer me.")
-	main := w.at("main")
-	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Other", "parents": []string{main}, "tree": w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")})["sha"].(string)
+	w, ev := commented(t)
+	other := w.besides(sameGreeting)
 	w.meanwhile(deed{"bob", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
-	w.gives(model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")))
+	w.blocked("history_rewrite", w.handle(ev))
 	assert.Equal(t, other, w.tip())
 	assert.Empty(t, w.replies())
-	assert.Len(t, w.marked("block", ""), 1)
 	assert.Len(t, w.stages(), 2, "the work is kept on its stage")
-	assert.Equal(t, model.ResultBlocked, w.handle(w.delivery("pull_request_review_comment")).Result)
+	assert.Contains(t, w.saidOnce("turn", "planned"), "the history of agent/greet was rewritten")
+	assert.Equal(t, model.ResultBlocked, w.handle(ev).Result)
 	assert.Len(t, w.marked("block", ""), 1)
+	for _, c := range w.comments() {
+		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite", "it says why in words")
+	}
 }
 
 func TestAnOldHeadThatIsGoneForGoodWasRewrittenAway(t *testing.T) {
 	w := newWorld(t)
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
-	repos, err := filepath.Glob(filepath.Join(w.state, "repositories", "*.git"))
-	require.NoError(t, err)
-	require.Len(t, repos, 1)
-	for _, args := range [][]string{{"reflog", "expire", "--expire=now", "--all"}, {"gc", "-q", "--prune=now"}} {
-		out, err := exec.CommandContext(context.Background(), "git", append([]string{"-C", repos[0]}, args...)...).CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
+	w.bare("reflog", "expire", "--expire=now", "--all")
+	w.bare("gc", "-q", "--prune=now")
 	w.blocked("history_rewrite", w.handle(w.remark("alice", "Answer me.")))
 }
 
@@ -265,18 +236,15 @@ func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
 }
 
 func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
-	t.Parallel()
-	for _, trick := range []string{"amend", "reset", "rebase"} {
-		t.Run(trick, func(t *testing.T) {
-			w := newWorld(t).whoseAgent(trick)
-			w.review("alice", "Answer me.")
-			before := w.tip()
-			w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
-			assert.Equal(t, before, w.tip())
-			assert.Len(t, w.marked("block", ""), 1)
-			assert.Empty(t, w.stages())
-		})
-	}
+	every(t, []string{"amend", "reset", "rebase"}, func(t *testing.T, trick string) {
+		w := newWorld(t).whoseAgent(trick)
+		w.review("alice", "Answer me.")
+		before := w.tip()
+		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
+		assert.Equal(t, before, w.tip())
+		assert.Len(t, w.marked("block", ""), 1)
+		assert.Empty(t, w.stages())
+	})
 }
 
 func TestMergedOrClosedInMidTurn(t *testing.T) {
@@ -284,18 +252,17 @@ func TestMergedOrClosedInMidTurn(t *testing.T) {
 		"closed": {"octo", "PATCH", "/api/v3/repos/octo/widgets/pulls/1", `{"state": "closed"}`},
 		"merged": {"octo", "PUT", "/api/v3/repos/octo/widgets/pulls/1/merge", `{}`},
 	}, func(t *testing.T, what string, d deed) {
-		w := newWorld(t)
-		w.review("alice", "Answer me.")
+		w, ev := commented(t)
 		w.meanwhile(d)
 		before := w.tip()
-		w.ended(model.ResultNothing, "is "+what, w.handle(w.delivery("pull_request_review_comment")))
+		w.ended(model.ResultNothing, "is "+what, w.handle(ev))
 		assert.Equal(t, before, w.tip())
 		assert.Empty(t, w.replies())
 		assert.Len(t, w.marked("turn", "planned"), 1)
 		assert.Len(t, w.stages(), 2, "the work is kept")
 		if what == "closed" {
 			w.api("octo", "PATCH", w.pull(""), object{"state": "open"})
-			w.done(w.handle(w.delivery("pull_request_review_comment")))
+			w.done(w.handle(ev))
 			w.settled(1, 1, 1)
 			assert.Equal(t, 1, w.calls(), "its work was recorded")
 		}
@@ -407,9 +374,7 @@ func TestAReceiptWhoseMarkerWasEditedAwayBlocksOnce(t *testing.T) {
 	w := newWorld(t)
 	id := w.review("alice", "Answer me.")
 	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	receipt := w.marked("turn", "done")[0]
-	w.later(time.Minute)
-	w.api("carol", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", receipt.id())), object{"body": "thanks"})
+	w.reword("carol", w.marked("turn", "done")[0].id(), "thanks")
 	w.api("", "DELETE", "/_sandbox/users/carol", nil)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Answer me again."})
 	ev := w.delivery("pull_request_review_comment")

@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -11,38 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/config"
-	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What people read where something stands still says why, in words.
 
 func TestATurnThatAPersonTakesOverSaysSoAndWaits(t *testing.T) {
 	w, ev := commented(t)
-	w.meanwhile(deed{"carol", "POST", w.path(fmt.Sprintf("/issues/%d/labels", w.number)), `{"labels": ["agent:ignore"]}`})
+	w.meanwhile(deed{"carol", "POST", w.thread("/labels"), `{"labels": ["agent:ignore"]}`})
 	w.gives(model.ResultNothing, w.handle(ev))
 	parked := w.saidOnce("turn", "planned")
 	assert.Contains(t, parked, "label \"agent:ignore\" is on the pull request: a person has taken over")
 	assert.Contains(t, parked, "Nothing was pushed. Once that has changed, the next event continues from here.")
 	w.later(time.Minute)
-	status, _ := w.send("carol", "DELETE", w.path(fmt.Sprintf("/issues/%d/labels/agent:ignore", w.number)), nil)
-	require.Equal(w.t, 200, status)
+	w.takesOff("carol", "agent:ignore")
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)
 	w.settled(1, 1, 1)
 	assert.Equal(t, 1, w.calls(), "its work was recorded")
-}
-
-func TestATurnThatEndsBlockedSaysWhyInWords(t *testing.T) {
-	w, ev := commented(t)
-	main := w.at("main")
-	tree := w.api("octo", "GET", w.path("/git/commits/"+w.tip()), nil).at("tree", "sha")
-	other := w.api("octo", "POST", w.path("/git/commits"), object{"message": "Rewritten", "tree": tree, "parents": []any{main}})["sha"]
-	w.meanwhile(deed{"octo", "PATCH", w.path("/git/refs/heads/" + w.head), fmt.Sprintf(`{"sha": %q, "force": true}`, other)})
-	require.Equal(t, "history_rewrite", w.handle(ev).BlockedReason)
-	for _, c := range w.comments() {
-		assert.NotContains(t, journal.Text(c["body"].(string)), "history_rewrite")
-	}
-	assert.Contains(t, w.saidOnce("turn", "planned"), "the history of agent/greet was rewritten")
 }
 
 func TestAnAgentIsToldOfGuidelinesThatThereAre(t *testing.T) {
@@ -92,29 +77,24 @@ func TestSettingsThatDoNotHoldAreSaidOnce(t *testing.T) {
 }
 
 func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
-	t.Parallel()
 	broken := func(t *testing.T) (*world, model.Event) {
 		w, ev := commented(t)
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		return w, ev
 	}
-	for name, f := range map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			w, ev := broken(t)
-			w.gate.only(1, f)
-			_, _ = w.engine().Handle(context.Background(), ev)
-			w.gate.revive()
-			w.refused(ev)
-			assert.Len(t, w.told(), 1)
-		})
-	}
+	each(t, map[string]fate{"before": diesFirst, "after": diesAfter, "unclear": unclear, "lost": lost}, func(t *testing.T, _ string, f fate) {
+		t.Parallel()
+		w, ev := broken(t)
+		w.gate.only(1, f)
+		_, _ = w.engine().Handle(context.Background(), ev)
+		w.gate.revive()
+		w.refused(ev)
+		assert.Len(t, w.told(), 1)
+	})
 	t.Run("two at once", func(t *testing.T) {
 		t.Parallel()
 		w, ev := broken(t)
-		w.beforeWriting(func() {
-			w.refused(ev)
-		})
+		w.beforeWriting(func() { w.refused(ev) })
 		w.refused(ev)
 		assert.Len(t, w.told(), 1)
 	})
@@ -123,15 +103,12 @@ func TestSettingsAreSaidOnceWhateverHappensMeanwhile(t *testing.T) {
 		w.handle(w.delivery("pull_request"))
 		w.review("alice", "Answer me.")
 		w.write("octo", "main", ".github/mergexo.toml", "[")
-		_, err := w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("pull_request_review_comment"))
-		require.ErrorIs(t, err, config.ErrInvalid)
+		require.ErrorIs(t, must.Err(w.engineAs("sandbox-octo").Handle(context.Background(), w.delivery("pull_request_review_comment"))), config.ErrInvalid)
 		assert.Empty(t, w.told())
 	})
 	t.Run("on a branch that is nobody's", func(t *testing.T) {
 		w := newWorld(t)
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/feature", "sha": w.tip()})
-		w.head = "feature"
-		w.number = int(w.api("alice", "POST", w.path("/pulls"), object{"title": "Feature", "head": w.head, "base": "main"})["number"].(float64))
+		w.number = w.another("feature")
 		w.write("octo", "main", ".github/mergexo.toml", "[")
 		w.refused(w.say("alice", "Nice."))
 		assert.Empty(t, w.told())

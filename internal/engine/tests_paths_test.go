@@ -18,9 +18,8 @@ import (
 func TestAChangeIsTestedByWhatItTouches(t *testing.T) {
 	log := filepath.Join(t.TempDir(), "log")
 	ran := func() []string {
-		text := contents(t, log)
-		require.NoError(t, os.WriteFile(log, nil, 0o600))
-		return strings.Fields(string(text))
+		defer func() { require.NoError(t, os.WriteFile(log, nil, 0o600)) }()
+		return strings.Fields(string(contents(t, log)))
 	}
 	says := func(word string) string { return fmt.Sprintf("echo %s >>%s", word, log) }
 	w := newWorld(t, "", fmt.Sprintf("[merge]\ntests = [%q]\n[[tests]]\npaths = [\"greeting.txt\"]\nrun = %q\n[[tests]]\npaths = [\"api/**\"]\nrun = %q\n",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/sweeping"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // hangingTests are required tests that say so and never end.
@@ -36,8 +37,7 @@ func TestARequiredTestThatHangsGetsOneRepairRound(t *testing.T) {
 }
 
 func TestATestThatIsRepairedAfterATimeoutIsPushed(t *testing.T) {
-	w := newWorld(t, `required_tests = ["sh", "-c", "test -f fixed.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `test_timeout = "20s"`)
-	w.agent = "answer+repair"
+	w := newWorld(t, `required_tests = ["sh", "-c", "test -f fixed.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `test_timeout = "20s"`).whoseAgent("answer+repair")
 	w.everyTime(20*time.Second, "tests are running")
 	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
 	assert.Contains(t, w.file("fixed.txt"), "test_timeout", "the agent was told")
@@ -135,8 +135,7 @@ func TestAnEvaluationEndsWithTheRun(t *testing.T) {
 	w.letIn("carol")
 	w.afterWrite(1, func() { w.clock.Advance(20 * time.Second) }) // this one begins late, and does not count
 	w.passing(10*time.Second, "evaluating")
-	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}})
-	require.NoError(t, err)
+	swept := must.Get(w.engine().Sweep(context.Background(), repo, sweeping.Options{Only: []int{w.number}}))(t)
 	w.over(w.runs)
 	assert.Equal(t, model.ResultRetry, of(swept, w.number).Result)
 	w.gate.revive()

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // expires has the server refuse every token from the first request on of which from is true.
@@ -29,48 +31,40 @@ func (w *world) expires(from func(r *http.Request) bool) (again func()) {
 }
 
 func TestWorkOutlivesATokenThatExpiresInMidRun(t *testing.T) {
-	each(t, map[string]func(r *http.Request) bool{
-		"before the stage":   func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" },
-		"before the plan":    func(r *http.Request) bool { return r.Method == http.MethodPatch },
-		"before the replies": func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/replies") },
-	}, func(t *testing.T, name string, from func(r *http.Request) bool) {
-		w, ev := commented(t)
-		renew := w.expires(func(r *http.Request) bool { return w.calls() > 0 && from(r) })
+	turn := func(t *testing.T) (*world, model.Event) { return commented(t) }
+	pushes := func(r *http.Request) bool { return r.URL.Query().Get("service") == "git-receive-pack" }
+	type row struct {
+		build  func(t *testing.T) (*world, model.Event)
+		from   func(r *http.Request) bool
+		staged bool
+		calls  int // what is planned needs no agent
+	}
+	each(t, map[string]row{
+		"before the stage":             {turn, pushes, false, 2},
+		"before the plan":              {turn, func(r *http.Request) bool { return r.Method == http.MethodPatch }, true, 2},
+		"before the replies":           {turn, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/replies") }, true, 1},
+		"before the stage of an issue": {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, pushes, false, 2},
+	}, func(t *testing.T, _ string, c row) {
+		w, ev := c.build(t)
+		renew := w.expires(func(r *http.Request) bool { return w.calls() > 0 && c.from(r) })
 		e := w.engine()
-		rep := w.gives(model.ResultRetry, w.by(e, ev))
-		assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
-		files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-1-*.bundle"))
-		require.NoError(t, err)
-		if name == "before the stage" {
+		rep := w.ended(model.ResultRetry, "expired or was revoked in the middle of this run", w.by(e, ev))
+		files := must.Get(filepath.Glob(filepath.Join(e.Git.Temp, fmt.Sprintf("mergexo-checkpoint-%d-*.bundle", w.number))))(t)
+		if c.staged {
+			assert.Empty(t, files, "what is staged needs no file")
+		} else {
 			require.Len(t, files, 1, rep.Reason)
 			assert.Contains(t, rep.Reason, files[0])
 			require.NoError(t, os.Remove(files[0]))
-		} else {
-			assert.Empty(t, files, "what is staged needs no file")
 		}
 
 		renew()
 		w.over(w.runs)
 		require.Equal(t, model.ResultDone, w.handle(ev).Result)
-		w.settled(1, 1, 1)
-		assert.Equal(t, map[string]int{"before the stage": 2, "before the plan": 2, "before the replies": 1}[name], w.calls(), "what is planned needs no agent")
+		assert.Empty(t, w.stages())
+		assert.Equal(t, c.calls, w.calls())
+		if w.number == 1 {
+			w.settled(1, 1, 1)
+		}
 	})
-}
-
-func TestWorkOnAnIssueOutlivesATokenThatExpires(t *testing.T) {
-	w, ev := labelled(t, smallJob, "job")
-	renew := w.expires(func(r *http.Request) bool {
-		return w.calls() > 0 && r.URL.Query().Get("service") == "git-receive-pack"
-	})
-	e := w.engine()
-	rep := w.gives(model.ResultRetry, w.by(e, ev))
-	assert.Contains(t, rep.Reason, "expired or was revoked in the middle of this run")
-	files, err := filepath.Glob(filepath.Join(e.Git.Temp, "mergexo-checkpoint-2-*.bundle"))
-	require.NoError(t, err)
-	require.Len(t, files, 1, rep.Reason)
-	assert.Contains(t, rep.Reason, files[0])
-	renew()
-	w.over(w.runs)
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	assert.Equal(t, 2, w.calls())
 }

@@ -10,10 +10,8 @@ import (
 func TestTheAgentsOwnBranchesAreTrackedByDefault(t *testing.T) {
 	w := newWorld(t)
 	w.agentSetting("track = [\"agent/*\"]\n", "")
-	tip := w.tip()
+	w.number = w.another("agent/small/7-hello")
 	w.head = "agent/small/7-hello"
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": tip})
-	w.number = int(w.api("alice", "POST", w.path("/pulls"), object{"title": "Say hello", "head": w.head, "base": "main"})["number"].(float64))
 	w.done(w.handle(w.remark("alice", "Answer me.")))
 	assert.Len(t, w.replies(), 1)
 }

@@ -18,6 +18,12 @@ import (
 // interrupted lets a process take an event, and cancels it once the agent was called so often.
 func (w *world) interrupted(e *engine.Engine, ev model.Event, calls int) model.Report {
 	w.t.Helper()
+	return w.cancelled(e, ev, func() bool { return w.calls() >= calls }, "the agent is at work")
+}
+
+// cancelled lets a process take an event, and cancels it once something is so.
+func (w *world) cancelled(e *engine.Engine, ev model.Event, is func() bool, what string) model.Report {
+	w.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	done := make(chan model.Report)
@@ -25,7 +31,7 @@ func (w *world) interrupted(e *engine.Engine, ev model.Event, calls int) model.R
 		rep, _ := e.Handle(ctx, ev)
 		done <- rep
 	}()
-	clocktest.Until(w.t, func() bool { return w.calls() >= calls }, "the agent is at work")
+	clocktest.Until(w.t, is, what)
 	cancel()
 	return <-done
 }
@@ -41,15 +47,13 @@ func (w *world) cancels(ev model.Event) model.Report {
 func (w *world) runURL(n int64) string { return fmt.Sprintf("/octo/widgets/actions/runs/%d)", n) }
 
 func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
-	w, ev := commented(t)
-	w.agent = "counts+hangs" // something else each time
+	w, ev := commented(t, "counts+hangs") // something else each time
 	for range 3 {
 		require.Equal(t, model.ResultRetry, w.cancels(ev).Result)
 	}
 	branches := w.checkpoints()
 	require.Len(t, branches, 3)
-	rep := w.blocked("agent_failed", w.handle(ev))
-	assert.Contains(t, rep.Reason, "cancelled", "the last error")
+	assert.Contains(t, w.blocked("agent_failed", w.handle(ev)).Reason, "cancelled", "the last error")
 	body := w.saidOnce("block", "")
 	assert.GreaterOrEqual(t, strings.Count(body, "the workflow run was cancelled"), 3)
 	for i, branch := range branches {
@@ -62,51 +66,39 @@ func TestEveryCancelledAttemptLeavesItsCauseItsRunAndItsBranch(t *testing.T) {
 }
 
 func TestTheSameWorkIsKeptOnce(t *testing.T) {
-	t.Parallel()
-	for _, does := range []string{"commits+dirty+fail", "dated+commits+dirty+fail"} { // at its times, or the very same commits
-		t.Run(does, func(t *testing.T) {
-			keepsOnce(t, does)
-		})
-	}
-}
-
-// keepsOnce lets an agent fail three times that does the same each time.
-func keepsOnce(t *testing.T, does string) {
-	t.Helper()
-	w, ev := commented(t, does)
-	for range 2 {
-		assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
-	}
-	assert.Equal(t, "agent_failed", w.handle(ev).BlockedReason)
-	all := w.checkpoints()
-	require.Len(t, all, 1)
-	body := w.marked("block", "")[0]["body"].(string)
-	assert.Contains(t, body, w.linkOf(all[0]))
-	assert.Contains(t, body, "no model today", "the last error")
-	for n := int64(1); n <= 3; n++ {
-		assert.Contains(t, body, w.runURL(n))
-	}
+	every(t, []string{"commits+dirty+fail", "dated+commits+dirty+fail"}, func(t *testing.T, does string) { // at its times, or the very same commits
+		w, ev := commented(t, does)
+		for range 2 {
+			assert.Equal(t, model.ResultFailed, w.handle(ev).Result)
+		}
+		assert.Equal(t, "agent_failed", w.handle(ev).BlockedReason)
+		all := w.checkpoints()
+		require.Len(t, all, 1)
+		body := w.marked("block", "")[0]["body"].(string)
+		assert.Contains(t, body, w.linkOf(all[0]))
+		assert.Contains(t, body, "no model today", "the last error")
+		for n := int64(1); n <= 3; n++ {
+			assert.Contains(t, body, w.runURL(n))
+		}
+	})
 }
 
 func TestABranchGoesOnceAnotherAttemptHasItsWork(t *testing.T) {
-	t.Parallel()
-	for how, commits := range map[string]int{"commits+hangs": 3, "line+hangs": 2} {
-		t.Run(how, func(t *testing.T) {
-			w, ev := commented(t, how)
-			w.cancels(ev)
-			assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
-			branches := w.checkpoints()
-			require.Len(t, branches, 1)
+	each(t, map[string]int{"commits+hangs": 3, "line+hangs": 2}, func(t *testing.T, how string, commits int) {
+		w, ev := commented(t, how)
+		w.cancels(ev)
+		assert.Contains(t, w.saidOnce("turn", "started"), "cancelled")
+		branches := w.checkpoints()
+		require.Len(t, branches, 1)
 
-			w.agent = "answer"
-			require.Equal(t, model.ResultDone, w.handle(ev).Result)
-			w.settled(1, 1, commits)
-			assert.Contains(t, w.receipt(), w.runURL(1))
-			assert.Contains(t, w.receipt(), "its work is also in [`"+w.tip()[:10])
-			assert.NotContains(t, w.receipt(), branches[0])
-			assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
-		})
-	}
+		w.agent = "answer"
+		require.Equal(t, model.ResultDone, w.handle(ev).Result)
+		w.settled(1, 1, commits)
+		assert.Contains(t, w.receipt(), w.runURL(1))
+		assert.Contains(t, w.receipt(), "its work is also in [`"+w.tip()[:10])
+		assert.NotContains(t, w.receipt(), branches[0])
+		assert.Empty(t, w.checkpoints(), "the branch of the pull request holds the same")
+	})
 }
 
 // A run that dies once it has removed a branch has not said so yet.
@@ -135,11 +127,8 @@ func TestEveryFailedAttemptOnAnIssueLeavesItsCauseAndItsRun(t *testing.T) {
 	body := w.marked("issue", "failed")[0]["body"].(string)
 	assert.Contains(t, body, w.runURL(1))
 	assert.Equal(t, 2, strings.Count(body[:strings.Index(body, "<!--")], "no model today"))
-	w.gate.revive()
-	w.diesAfterWrite(1) // the claim
-	w.dies(ev)
-	rep := w.blocked(model.ReasonAttempts, w.handle(ev))
-	assert.Contains(t, rep.Reason, "without a result")
+	w.diesAt(1, ev) // the claim
+	assert.Contains(t, w.blocked(model.ReasonAttempts, w.handle(ev)).Reason, "without a result")
 	body = w.lastSaid()
 	for n := int64(1); n <= 3; n++ {
 		assert.Contains(t, body, w.runURL(n))
@@ -153,6 +142,7 @@ func TestARunThatEndsBeforeItsAgentBeginsSaysWhy(t *testing.T) {
 		http.Error(rw, "no", http.StatusServiceUnavailable)
 	})
 	require.Equal(t, model.ResultRetry, w.handle(ev).Result)
+	assert.Zero(t, w.calls())
 	assert.Contains(t, w.saidOnce("turn", "started"), "503")
 	again()
 	require.Equal(t, model.ResultDone, w.handle(ev).Result)

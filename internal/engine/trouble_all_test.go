@@ -15,18 +15,16 @@ import (
 )
 
 func TestAnOwnerWhoseClaimExpiredStopsBeforeItsNextEffect(t *testing.T) {
-	want, writes := uninterrupted(t)
-	for n := writeClaim + 1; n < writes; n++ {
-		t.Run(fmt.Sprintf("after write %d", n), func(t *testing.T) {
-			w, ev := twoComments(t)
-			w.afterWrite(n, func() {
-				w.later(10 * time.Hour)
-				w.done(w.beside(ev))
-			})
-			w.gives(model.ResultRetry, w.by(w.engine(), ev))
-			assert.Equal(t, want, w.shows())
+	want, last := uninterrupted(t)
+	every(t, writes(writeClaim+1, last-1), func(t *testing.T, n int) {
+		w, ev := twoComments(t)
+		w.afterWrite(n, func() {
+			w.later(10 * time.Hour)
+			w.done(w.beside(ev))
 		})
-	}
+		w.gives(model.ResultRetry, w.by(w.engine(), ev))
+		assert.Equal(t, want, w.shows())
+	})
 }
 
 func TestARewriteIsSeenWhereTheCloneIsShallow(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"strconv"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -23,13 +23,18 @@ func (w *world) diesAfterWrite(n int) {
 	w.gate.only(n, diesAfter)
 }
 
+// diesAt lets a new process take an event and die once its n-th write is applied.
+func (w *world) diesAt(n int, ev model.Event) {
+	w.t.Helper()
+	w.gate.revive()
+	w.gate.only(n, diesAfter)
+	w.dies(ev)
+}
+
 // unblock accepts a head as an operator's command will.
 func (w *world) unblock(head string) {
 	w.t.Helper()
-	w.later(time.Minute)
-	body, err := journal.Codec{}.Encode(journal.Body{Text: "ok", Kind: journal.KindUnblock, Marker: model.UnblockMarker{Repo: repo.String(), Number: w.number, Head: head, By: "carol"}})
-	require.NoError(w.t, err)
-	w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": body})
+	w.posts(journal.KindUnblock, model.UnblockMarker{Repo: repo.String(), Number: w.number, Head: head, By: "carol"})
 }
 
 // The writes of a turn over two comments on a pull request that is tracked first.
@@ -55,8 +60,7 @@ func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
 	ev := w.remark("alice", "One.")
 	w.beforeWrite(writeClaim, func() { // the first run has read one comment; the second reads two, and is faster
 		w.review("bob", "Two.")
-		rep := w.beside(ev)
-		assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
+		w.done(w.beside(ev))
 	})
 	w.gives(model.ResultRetry, w.by(w.engine(), ev))
 	w.settled(2, 1, 0)
@@ -70,10 +74,8 @@ func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
 	}, func(t *testing.T, _ string, after func(*world)) {
 		w, ev := twoComments(t)
 		start := w.tip()
-		w.diesAfterWrite(writePush)
-		w.handle(ev)
+		w.diesAt(writePush, ev)
 		require.NotEqual(t, start, w.tip())
-		w.gate.revive()
 		w.move(start)
 		after(w)
 		w.blocked("history_rewrite", w.handle(ev))
@@ -122,9 +124,7 @@ func TestOfTwoRunsThatDidNotSeeEachOtherOneAnswers(t *testing.T) {
 		var m model.TurnMarker
 		require.NoError(t, json.Unmarshal([]byte(text), &m))
 		m.Phase, m.Claim, m.Outbox, m.OutboxZ, m.Head = model.PhaseDone, "another", nil, "", w.head
-		said, err := journal.Codec{}.Encode(journal.Body{Text: "Answered", Kind: journal.KindTurn, Marker: m})
-		require.NoError(t, err)
-		w.api("actions", "POST", w.path(fmt.Sprintf("/issues/%d/comments", w.number)), object{"body": said})
+		w.posts(journal.KindTurn, m)
 	}
 	w.ended(model.ResultNothing, "another run answered this", w.handle(ev))
 	assert.Len(t, w.commits(), 1)
@@ -137,18 +137,14 @@ func TestTwoRunsThatMeetTheSameRewriteBlockOnce(t *testing.T) {
 	w.handle(w.delivery("pull_request"))
 	w.rewritten()
 	ev := w.remark("alice", "Answer me.")
-	w.beforeWriting(func() {
-		rep := w.beside(ev)
-		assert.Equal(t, model.ResultBlocked, rep.Result)
-	})
+	w.beforeWriting(func() { w.gives(model.ResultBlocked, w.beside(ev)) })
 	w.gives(model.ResultBlocked, w.by(w.engine(), ev))
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
 func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
 	w, ev := twoComments(t)
-	w.diesAfterWrite(writePush)
-	w.dies(ev)
+	w.diesAt(writePush, ev)
 	w.api("octo", "PUT", w.pull("/merge"), object{})
 	w.done(w.handle(ev))
 	assert.Len(t, w.replies(), 2)
@@ -159,8 +155,7 @@ func TestAnswersAreStillGivenWhenAPublishedTurnWasMerged(t *testing.T) {
 func TestWhatIsTestedIsWhatIsPushed(t *testing.T) {
 	t.Parallel()
 	t.Run("an uncommitted file does not make the tests pass", func(t *testing.T) {
-		w := newWorld(t, `required_tests = ["test", "-f", "left.txt"]`, "[feedback]\nrepair_rounds = 0")
-		w.agent = "commits+dirty"
+		w := newWorld(t, `required_tests = ["test", "-f", "left.txt"]`, "[feedback]\nrepair_rounds = 0").whoseAgent("commits+dirty")
 		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 	})
 	t.Run("no test exchanges a commit behind its name", func(t *testing.T) {
@@ -210,8 +205,7 @@ func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
 
 func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
 	w, ev := commented(t, "many+answer")
-	w.diesAfterWrite(writePlan)
-	w.dies(ev)
+	w.diesAt(writePlan, ev)
 	w.done(w.handle(ev))
 	w.settled(1, 1, 61)
 	assert.Equal(t, 1, w.calls())
@@ -230,26 +224,15 @@ func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
 
 // Where the server takes a checkpoint, it takes the stage as well: the turn goes on, and leaves nothing of that.
 func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
-	t.Parallel()
-	for _, fails := range []int{1, 2, 3} { // of the first pushes
-		t.Run(strconv.Itoa(fails), func(t *testing.T) {
-			w := newWorld(t)
-			w.review("alice", "Answer me.")
-			pushes := 0
-			w.gate.at = func(_ int, r *http.Request) fate {
-				if pushed := strings.HasSuffix(r.URL.Path, "/git-receive-pack"); pushed && pushes < fails {
-					pushes++
-					return lost
-				}
-				return passes
-			}
-			w.done(w.handle(w.delivery("pull_request_review_comment")))
-			w.settled(1, 1, 1)
-			assert.Equal(t, 1, w.calls())
-			assert.Empty(t, w.checkpoints())
-			assert.Empty(t, w.stages())
-		})
-	}
+	every(t, []int{1, 2, 3}, func(t *testing.T, fails int) { // of the first pushes
+		w, ev := commented(t)
+		w.gate.pushes(lost, func(n int) bool { return n <= fails })
+		w.done(w.handle(ev))
+		w.settled(1, 1, 1)
+		assert.Equal(t, 1, w.calls())
+		assert.Empty(t, w.checkpoints())
+		assert.Empty(t, w.stages())
+	})
 }
 
 func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
@@ -275,70 +258,45 @@ func TestARecordedReplyIsGivenEvenWhenItsCommentWasNotReadAgain(t *testing.T) {
 	w.later(5 * time.Minute)
 	w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Old, edited."})
 	edited, other := w.delivery("pull_request_review_comment"), w.delivery("pull_request")
-	w.gate.revive()
-	w.diesAfterWrite(2) // claim, plan
-	w.handle(edited)
-	w.gate.revive()
-	rep := w.handle(other) // this trigger does not say where to look
-	require.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-	var answers int
-	for _, r := range w.replies() {
-		if r["in_reply_to_id"] == float64(id) {
-			answers++
-		}
-	}
-	assert.Equal(t, 2, answers)
+	w.diesAt(2, edited)     // claim, plan
+	w.done(w.handle(other)) // this trigger does not say where to look
+	assert.Len(t, slices.DeleteFunc(w.replies(), func(r object) bool { return r["in_reply_to_id"] != float64(id) }), 2)
 }
 
-func TestGitThatDoesNotAnswerIsTriedLaterAndOneThatRefusesIsAMistake(t *testing.T) {
-	t.Parallel()
-	for status, result := range map[int]model.Result{503: model.ResultRetry, 401: model.ResultFailed} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
-			w, ev := twoComments(t)
-			w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
-				http.Error(rw, "no", status)
-			})
-			rep, err := w.engine().Handle(context.Background(), ev)
-			assert.Equal(t, result, rep.Result, rep.Reason)
-			assert.Equal(t, status == 401, err != nil, "the caller has to mend its token")
-			assert.Zero(t, w.calls())
-		})
-	}
+func TestAServerOfGitThatRefusesIsAMistake(t *testing.T) {
+	w, ev := twoComments(t)
+	w.gate.answers(func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/info/refs") }, func(rw http.ResponseWriter) {
+		http.Error(rw, "no", http.StatusUnauthorized)
+	})
+	rep, err := w.engine().Handle(context.Background(), ev)
+	assert.Equal(t, model.ResultFailed, rep.Result, rep.Reason)
+	require.Error(t, err, "the caller has to mend its token")
+	assert.Zero(t, w.calls())
 }
 
 func TestClaimsDeletedOnALongConversationStayDeleted(t *testing.T) {
-	t.Parallel()
-	for name, write := range map[string]int{"started": writeClaim, "planned": writePlan} {
-		t.Run(name, func(t *testing.T) {
-			w, ev := twoComments(t)
-			w.diesAfterWrite(write)
-			w.dies(ev)
-			w.chatter(120)
-			said := false
-			w.gate.after = func(int) {
-				if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
-					said = true
-					w.talk("bob", "Another wish.")
-				}
+	each(t, map[string]int{"started": writeClaim, "planned": writePlan}, func(t *testing.T, name string, write int) {
+		w, ev := twoComments(t)
+		w.diesAt(write, ev)
+		w.chatter(120)
+		said := false
+		w.gate.after = func(int) {
+			if !said && len(w.marked("turn", "done")) == 0 && w.calls() == 1 && len(w.replies()) > 0 {
+				said = true
+				w.talk("bob", "Another wish.")
 			}
-			if name == "started" {
-				w.gate.after = nil
-			}
-			rep := w.done(w.handle(ev))
-			deleted := 0
-			for _, e := range rep.Effects {
-				if e.Kind == "delete" {
-					deleted++
-				}
-			}
-			assert.Equal(t, 1, deleted, "the dead claim, once")
-			assert.Len(t, w.replies(), 2)
-			if said {
-				assert.Len(t, w.marked("turn", "done"), 2, "what was said meanwhile is taken up")
-			}
-			assert.Equal(t, name == "planned", said)
-		})
-	}
+		}
+		if name == "started" {
+			w.gate.after = nil
+		}
+		rep := w.done(w.handle(ev))
+		assert.Len(t, slices.DeleteFunc(rep.Effects, func(e model.Effect) bool { return e.Kind != "delete" }), 1, "the dead claim, once")
+		assert.Len(t, w.replies(), 2)
+		if said {
+			assert.Len(t, w.marked("turn", "done"), 2, "what was said meanwhile is taken up")
+		}
+		assert.Equal(t, name == "planned", said)
+	})
 }
 
 func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {

@@ -9,14 +9,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
+
+// standings are how all pull requests stand for somebody with a token, and what waits for a person.
+func (w *world) standings(token string) ([]model.Status, []model.Need) {
+	w.t.Helper()
+	all, waiting, err := w.engineAs(token).Standings(context.Background(), repo)
+	require.NoError(w.t, err)
+	return all, waiting
+}
 
 // waiting is all that waits for a person, as "NUMBER kind reason"; every entry links a comment.
 func (w *world) waiting(token string) []string {
 	w.t.Helper()
-	_, all, err := w.engineAs(token).Standings(context.Background(), repo)
-	require.NoError(w.t, err)
 	out := []string{}
+	_, all := w.standings(token)
 	for _, n := range all {
 		out = append(out, fmt.Sprint(n.Number, " ", n.Kind, " ", n.Reason))
 		assert.Contains(w.t, n.URL, "#issuecomment-", n.Headline)
@@ -42,34 +50,29 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	board := w.board()
 	assert.Len(t, board.Needs(), 2, "the dashboard shows the same")
 
-	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, issue)
-	require.NoError(t, err)
+	why := must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, issue))(t)
 	assert.Contains(t, why.Step, "waits for a person (agent_blocked)")
 	assert.Equal(t, "answer the agent's question", why.Issue.Need.Headline)
 
-	why, err = w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
-	require.NoError(t, err)
+	why = must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, 1))(t)
 	last := why.Merges[len(why.Merges)-1]
 	assert.Equal(t, model.GateName("last_request"), last.Name)
 	assert.False(t, last.Met)
 	assert.Contains(t, last.Evidence, "refused (NO_TESTS), see http")
 	w.orders("carol", "/mergexo why")
-	answers := w.answers()
-	assert.Contains(t, answers[len(answers)-1], "It cannot be merged yet: refused (NO_TESTS), see http")
-	assert.Contains(t, answers[len(answers)-1], "Waiting for a person: [set a test command (or none) in [merge] tests")
+	w.answered("applied", "It cannot be merged yet: refused (NO_TESTS), see http")
+	w.answered("applied", "Waiting for a person: [set a test command (or none) in [merge] tests")
 }
 
 func TestAFailedTurnIsToldByWhy(t *testing.T) {
 	w := newWorld(t).whoseAgent("exit")
 	w.handle(w.remark("alice", "Answer me."))
-	why, err := w.engineAs("sandbox-carol").Why(context.Background(), repo, 1)
-	require.NoError(t, err)
+	why := must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, 1))(t)
 	for _, g := range why.Turns {
 		assert.Equal(t, g.Name != "last_turn", g.Met, "%s: %s", g.Name, g.Evidence)
 	}
 	w.orders("carol", "/mergexo why")
-	answers := w.answers()
-	assert.Contains(t, answers[len(answers)-1], "**The last turn failed**: it failed (")
+	w.answered("applied", "**The last turn failed**: it failed (")
 }
 
 // People may have branches merged that are no business of the agent's.
@@ -80,8 +83,7 @@ func TestAMergeThatWaitsIsListedThoughItsBranchIsNotTracked(t *testing.T) {
 	w.talk("alice", "What do you think?")
 	stands := func(want model.StatusState) {
 		t.Helper()
-		all, _, err := w.engine().Standings(context.Background(), repo)
-		require.NoError(t, err)
+		all, _ := w.standings("sandbox-actions")
 		require.Len(t, all, 1)
 		assert.Equal(t, want, all[0].State)
 		assert.Zero(t, all[0].Pending, "people talk to each other")

@@ -2,10 +2,9 @@ package engine_test
 
 import (
 	"context"
-	"os"
+	"fmt"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,12 +13,17 @@ import (
 	"github.com/mergexo/mergexo/internal/config"
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
-// agentSetting adds a line to the settings' [agent] section.
-func (w *world) agentSetting(old, line string) {
+// agentSetting changes a line of the settings' [agent] section.
+func (w *world) agentSetting(old, line string) { w.t.Helper(); w.resets(old, line) }
+
+// given has the agent get a variable of the runner.
+func (w *world) given(name, value string) {
 	w.t.Helper()
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), old, line, 1))
+	w.resets("pass_env = [", fmt.Sprintf("pass_env = [%q, ", name))
+	w.env = map[string]string{name: value}
 }
 
 // readable is all that anybody can read of a run.
@@ -32,33 +36,25 @@ func (w *world) readable(rep model.Report) string {
 }
 
 func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
-	t.Parallel()
-	for how, key := range map[string]string{"blab": "sk-live-0123456789\n", "badkey": `sk-live-"0123\456`, "longkey": "sk-live-0123456789"} {
-		w := newWorld(t)
-		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-		w.env = map[string]string{"MODEL_KEY": key}
-		w.agent = how
-		rep := w.handle(w.say("alice", "Which key do you use?"))
-		shown := w.readable(rep)
-		assert.NotContains(t, shown, "sk-live", how)
+	each(t, map[string]struct{ key, says string }{
+		"blab":    {"sk-live-0123456789\n", "I used ***.\n[a line with what looks like a secret was left out]\nThat is all."},
+		"badkey":  {`sk-live-"0123\456`, "bad key ***"},
+		"longkey": {"sk-live-0123456789", "xxx***"},
+	}, func(t *testing.T, how string, c struct{ key, says string }) {
+		w := newWorld(t).whoseAgent(how)
+		w.given("MODEL_KEY", c.key)
+		shown := w.readable(w.handle(w.say("alice", "Which key do you use?")))
+		assert.NotContains(t, shown, "sk-live")
 		assert.NotContains(t, shown, "016C7EnX")
-		switch how {
-		case "blab":
-			assert.Contains(t, w.receipt(), "I used ***.\n[a line with what looks like a secret was left out]\nThat is all.")
-		case "badkey":
-			assert.Contains(t, shown, "bad key ***")
-		default:
-			assert.Contains(t, shown, "xxx***")
-		}
-	}
+		assert.Contains(t, shown, c.says)
+	})
 }
 
 func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 	t.Parallel()
 	for value, pushed := range map[string]bool{"Kq7-vT2x9": false, "postgres": true, "/run/keys/db-1": true} {
 		w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
-		w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
-		w.env = map[string]string{"DB_PASS": value}
+		w.given("DB_PASS", value)
 		w.agent = "spill"
 		rep := w.handle(w.say("alice", "Set the password."))
 		if pushed {
@@ -77,10 +73,8 @@ func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
 
 func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
 	const shown = "\n\nIt works with ***.\n[a line with what looks like a secret was left out]\nThat is all."
-	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["DB_PASS", `)
-	w.env = map[string]string{"DB_PASS": "Kq7-vT2x9"}
-	w.agent = "talkative"
+	w := newWorld(t).whoseAgent("talkative")
+	w.given("DB_PASS", "Kq7-vT2x9")
 	w.done(w.handle(w.say("alice", "Talk.")))
 	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head), "Talk on"+shown)
 	assert.Contains(t, w.bare("log", "-1", "--format=%B", w.head+"~1"), "Talk"+shown)
@@ -88,10 +82,8 @@ func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
 }
 
 func TestAPlanShowsNoKeys(t *testing.T) {
-	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-	w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
-	w.agent = "pair"
+	w := newWorld(t).whoseAgent("pair")
+	w.given("MODEL_KEY", "sk-live-0123456789")
 	w.open("alice", "Greet everywhere", "In all languages.")
 	ev := w.label("alice", roadmapLabel)
 	w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
@@ -103,14 +95,11 @@ func TestAPlanShowsNoKeys(t *testing.T) {
 func TestKeysStayInTheJobThatHasThem(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"blab", "badkey"} {
-		w := newWorld(t)
-		w.agentSetting(`pass_env = [`, `pass_env = ["MODEL_KEY", `)
-		w.env = map[string]string{"MODEL_KEY": "sk-live-0123456789"}
-		w.agent = how
+		w := newWorld(t).whoseAgent(how)
+		w.given("MODEL_KEY", "sk-live-0123456789")
 		ev := w.say("alice", "Which key do you use?")
 		dir := w.prepared(ev)
-		text := contents(t, filepath.Join(dir, "outcome.json"))
-		assert.NotContains(t, string(text), "sk-live-0123456789")
+		assert.NotContains(t, string(contents(t, filepath.Join(dir, "outcome.json"))), "sk-live-0123456789")
 		w.env = nil // the other job does not have it, and could not tell
 		assert.NotContains(t, w.readable(w.phase(thread.ApplyPhase, ev, dir)), "sk-live-0123456789")
 	}
@@ -162,8 +151,7 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 		w := newWorld(t)
 		w.noModelKey()
 		event := begin(w)
-		said := 0
-		for range 4 {
+		for n := range 4 {
 			_, err := w.engine().Handle(context.Background(), event())
 			require.ErrorIs(t, err, config.ErrInvalid)
 			assert.ErrorContains(t, err, `main:.github/mergexo.toml: agent.adapter: the secret OPENAI_API_KEY is missing or empty, and codex needs it as the key of its model: run `+store+", and give it to MergeXO's step in env as OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}")
@@ -172,16 +160,13 @@ func TestAModelsKeyThatIsMissingIsToldBeforeTheClaim(t *testing.T) {
 			told := w.saidOnce("settings", "")
 			assert.Contains(t, told, "**Stopped: the secret `OPENAI_API_KEY` is missing or empty**")
 			assert.Contains(t, told, "\n\n`codex` needs it as the key of its model.\n\nRun this, and give it to MergeXO's step in `env` as `OPENAI_API_KEY: ${{ secrets.OPENAI_API_KEY }}`:\n\n    "+store+"\n\nNo agent")
-			if said++; said == 1 {
+			if n == 0 {
 				w.sweep()
 			}
 		}
-		dry := w.engine()
-		dry.DryRun(true)
-		rep, err := dry.Handle(context.Background(), event())
-		require.NoError(t, err, rep.Reason)
+		w.dry(event())
 		w.env["OPENAI_API_KEY"] = "sk-0123456789"
-		rep = w.handle(event())
+		rep := w.handle(event())
 		assert.Contains(t, rep.Reason, "codex", "the claim is made, and the agent is started")
 		assert.Len(t, w.marked("turn", "failed"), map[bool]int{true: 1}[name == "a comment"])
 	})
@@ -196,17 +181,15 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
 	assert.Zero(t, w.calls())
 
-	for name, tests := range map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`} {
-		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, "required_tests = "+tests)
-			w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
-			w.agent = "commits+answer"
-			w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
-			assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
-			assert.Equal(t, 1, w.calls(), "no repair round")
-			assert.Len(t, w.checkpoints(), 1, "the work is kept")
-		})
-	}
+	each(t, map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`}, func(t *testing.T, _, tests string) {
+		w := newWorld(t, "required_tests = "+tests)
+		w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
+		w.agent = "commits+answer"
+		w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
+		assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+		assert.Equal(t, 1, w.calls(), "no repair round")
+		assert.Len(t, w.checkpoints(), 1, "the work is kept")
+	})
 }
 
 func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {
@@ -225,8 +208,7 @@ func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
 	ev, e, dir := w.say("alice", "Answer me."), w.engine(), filepath.Join(t.TempDir(), "handoff")
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	w.gate.revive()
-	_, err := e.Handle(context.Background(), ev)
-	require.ErrorIs(t, err, config.ErrInvalid)
+	require.ErrorIs(t, must.Err(e.Handle(context.Background(), ev)), config.ErrInvalid)
 	assert.Zero(t, w.gate.writes, "%v", w.gate.seen)
 	delete(w.env, "OPENAI_API_KEY") // which the other job has never had
 	w.phase(thread.ApplyPhase, ev, dir)
@@ -236,18 +218,11 @@ func TestAnAgentsJobWithoutAKeyFailsAndWritesNothing(t *testing.T) {
 
 func TestNothingOfAnotherRepositoryIsPushed(t *testing.T) {
 	foreign := t.TempDir()
-	for _, args := range [][]string{{"init", "-q", foreign}, {"-C", foreign, "commit", "-q", "--allow-empty", "-m", "x"}} {
-		cmd := exec.CommandContext(context.Background(), "git", append([]string{"-c", "user.name=o", "-c", "user.email=o@example.com"}, args...)...)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-	}
-	require.NoError(t, os.WriteFile(filepath.Join(foreign, "s"), []byte("TOPSECRET\n"), 0o600))
-	run("git", "-C", foreign, "add", "s")
-	run("git", "-C", foreign, "-c", "user.name=o", "-c", "user.email=o@example.com", "commit", "-q", "-m", "Not yours")
-	w := newWorld(t)
-	w.agentSetting(`pass_env = [`, `pass_env = ["FOREIGN", `)
-	w.env = map[string]string{"FOREIGN": foreign}
-	w.agent = "borrow"
+	out, err := exec.CommandContext(t.Context(), "sh", "-ec", `cd "$0"; git init -q; git config user.name o; git config user.email o@example.com
+		git commit -q --allow-empty -m x; echo TOPSECRET >s; git add s; git commit -q -m "Not yours"`, foreign).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	w := newWorld(t).whoseAgent("borrow")
+	w.given("FOREIGN", foreign)
 	before := w.tip()
 	rep := w.handle(w.say("alice", "Borrow something."))
 	assert.NotEqual(t, model.ResultDone, rep.Result)

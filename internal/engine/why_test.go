@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/command"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // A comment waits and no condition of a turn is open, but a run would not take it up: the explanation is that of the run.
@@ -30,8 +30,7 @@ func TestWhyPromisesNoTurnThatARunWouldNotTake(t *testing.T) {
 		w := newWorld(t, "", c.settings).atRest()
 		c.begins(w)
 		w.talk("alice", "please add a colon")
-		why, err := w.engine().Why(t.Context(), repo, w.number)
-		require.NoError(t, err)
+		why := must.Get(w.engine().Why(t.Context(), repo, w.number))(t)
 		assert.Contains(t, command.Because(why.Pull, why.Turns, nil), c.says)
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // prepared are the worlds that stories begin with, by name. Hundreds of stories begin in the same place, and the way there
@@ -133,9 +134,7 @@ func (k wrecks) each(t *testing.T, at []int, next func(t *testing.T, w *world, n
 // moveOrigin puts the address of one server in the place of another one's, in all that a sandbox has written down.
 func moveOrigin(t *testing.T, dir, from, to string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	for _, e := range entries {
+	for _, e := range must.Get(os.ReadDir(dir))(t) {
 		if !strings.Contains(e.Name(), ".json") {
 			continue
 		}
@@ -147,7 +146,5 @@ func moveOrigin(t *testing.T, dir, from, to string) {
 // contents is what a file holds.
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return text
+	return must.Get(os.ReadFile(path))(t)
 }

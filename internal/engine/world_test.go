@@ -35,6 +35,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 	"github.com/mergexo/mergexo/internal/transcript"
 )
@@ -109,8 +110,7 @@ pass_env = ["FAKE_AGENT", "FAKE_AGENT_LOG", "FAKE_AGENT_API", "GOCOVERDIR"]
 // newWorld has one open pull request from agent/greet to main. more goes into the settings' [repo] section and behind.
 func newWorld(t *testing.T, more ...string) *world {
 	t.Helper()
-	self, err := os.Executable()
-	require.NoError(t, err)
+	self := must.Get(os.Executable())(t)
 	section := func(i int) string {
 		if i < len(more) {
 			return more[i]
@@ -125,8 +125,7 @@ func newWorld(t *testing.T, more ...string) *world {
 		}
 		w.write("octo", "main", ".github/mergexo.toml", text)
 		w.write("octo", "main", "greeting.txt", "hello\n")
-		main := w.api("octo", "GET", w.path("/git/ref/heads/main"), nil)
-		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.head, "sha": main.at("object", "sha")})
+		w.branch(w.head)
 		w.write("octo", w.head, "greeting.txt", "hello\nworld\n")
 		w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Greet people", "body": "It greets.", "head": w.head, "base": "main"})["number"].(float64))
 		return w
@@ -145,9 +144,7 @@ func openWorld(t *testing.T, dir, was string) *world {
 	if was != "" {
 		moveOrigin(t, dir, was, w.origin)
 	}
-	var err error
-	w.sandbox, err = sandbox.New(sandbox.Options{StateDir: dir, Facts: &facts})
-	require.NoError(t, err)
+	w.sandbox = must.Get(sandbox.New(sandbox.Options{StateDir: dir, Facts: &facts}))(t)
 	w.sandbox.SetClock(w.now)
 	w.sandbox.SetOrigin(w.origin)
 	w.gate.next = w.sandbox
@@ -182,18 +179,14 @@ func (w *world) pull(rest string) string { return w.path(fmt.Sprintf("/pulls/%d%
 // send makes one request to GitHub as a person.
 func (w *world) send(login, method, path string, body any) (int, []byte) {
 	w.t.Helper()
-	raw, err := json.Marshal(body)
-	require.NoError(w.t, err)
-	req, err := http.NewRequestWithContext(context.Background(), method, w.people+path, bytes.NewReader(raw))
-	require.NoError(w.t, err)
+	raw := must.Get(json.Marshal(body))(w.t)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, w.people+path, bytes.NewReader(raw)))(w.t)
 	if login != "" {
 		req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	out, err := io.ReadAll(resp.Body)
-	require.NoError(w.t, err)
+	out := must.Get(io.ReadAll(resp.Body))(w.t)
 	return resp.StatusCode, out
 }
 
@@ -251,10 +244,7 @@ func (w *world) write(login, branch, path, text string) {
 // setting adds a line to the settings' [repo] section.
 func (w *world) setting(line string) {
 	w.t.Helper()
-	raw := w.api("octo", "GET", w.path("/contents/.github/mergexo.toml"), nil)["content"].(string)
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
-	require.NoError(w.t, err)
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(string(text), "[repo]\n", "[repo]\n"+line+"\n", 1))
+	w.resets("[repo]\n", "[repo]\n"+line+"\n")
 }
 
 // review leaves a comment on line 2 of greeting.txt, where "world" stands.
@@ -341,9 +331,7 @@ func (w *world) deliveries(name string) []model.Event {
 
 func (w *world) event(name string, payload json.RawMessage) model.Event {
 	w.t.Helper()
-	ev, err := github.ParseEvent(name, payload)
-	require.NoError(w.t, err)
-	return ev
+	return must.Get(github.ParseEvent(name, payload))(w.t)
 }
 
 // payloads are those of deliveries, not yet read: most stories want one of many.
@@ -384,14 +372,11 @@ func (w *world) engineWith(source credential.Source) *engine.Engine {
 	})
 	require.NoError(w.t, err)
 	env := map[string]string{"FAKE_AGENT": w.agent, "FAKE_AGENT_LOG": w.log, "FAKE_AGENT_API": w.people, "PATH": os.Getenv("PATH")}
-	for _, name := range []string{"GOCOVERDIR"} {
-		if v, ok := os.LookupEnv(name); ok {
-			env[name] = v
-		}
+	if v, ok := os.LookupEnv("GOCOVERDIR"); ok {
+		env["GOCOVERDIR"] = v
 	}
 	maps.Copy(env, w.env)
-	self, err := agent.Self()
-	require.NoError(w.t, err)
+	self := must.Get(agent.Self())(w.t)
 	return &engine.Engine{World: thread.World{
 		GitHub: gh, Codec: journal.Codec{Key: []byte(w.key)}, ServerURL: w.origin,
 		Git:    git.Options{Credential: source, Workspace: w.workdir, Temp: w.t.TempDir(), Now: w.time, Log: log, Path: cmp.Or(w.gitPath, os.Getenv("PATH"))},
@@ -429,9 +414,7 @@ func (w *world) handle(ev model.Event) model.Report {
 // by lets a process take an event, and leaves its run open.
 func (w *world) by(e *engine.Engine, ev model.Event) model.Report {
 	w.t.Helper()
-	rep, err := e.Handle(context.Background(), ev)
-	require.NoError(w.t, err)
-	return rep
+	return must.Get(e.Handle(context.Background(), ev))(w.t)
 }
 
 // dry is a dry run of an event.
@@ -532,9 +515,7 @@ func (w *world) file(path string) string { w.t.Helper(); return w.fileOf(w.head,
 func (w *world) fileOf(branch, path string) string {
 	w.t.Helper()
 	raw := w.api("octo", "GET", w.path("/contents/"+path+"?ref="+branch), nil)["content"].(string)
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
-	require.NoError(w.t, err)
-	return string(text)
+	return string(must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(w.t))
 }
 
 // lacks sees that a branch does not have a file.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // unheard is a world in which something has happened of which no run hears.
@@ -57,8 +58,7 @@ func (w *world) demands(checks ...string) {
 // posts is a comment of ours with a marker.
 func (w *world) posts(kind string, marker any) {
 	w.t.Helper()
-	body, err := journal.Codec{}.Encode(journal.Body{Text: "Ours.", Kind: kind, Marker: marker})
-	require.NoError(w.t, err)
+	body := must.Get(journal.Codec{}.Encode(journal.Body{Text: "Ours.", Kind: kind, Marker: marker}))(w.t)
 	w.talk("actions", body)
 }
 

@@ -181,17 +181,14 @@ func TestNothingWasHandedOver(t *testing.T) {
 }
 
 func TestACancelledJobHandsOverWhatTheNextOneNeeds(t *testing.T) {
-	for _, c := range []struct {
-		name         string
-		is, handedOn handoff.Handoff
-	}{
-		{"a result stays one", handoff.Handoff{Ended: handoff.Planned}, handoff.Handoff{Ended: handoff.Planned}},
-		{"a block stays one", handoff.Handoff{Ended: handoff.Blocked, Reason: "x"}, handoff.Handoff{Ended: handoff.Blocked, Reason: "x"}},
-		{"a turn is tried again, and that does not count", handoff.Handoff{Ended: handoff.Failed, Detail: "d"}, handoff.Handoff{Ended: handoff.Postponed, Detail: "d"}},
-		{"a flow asks a person", handoff.Handoff{Ended: handoff.Failed, Flow: model.FlowBugfix},
+	for name, c := range map[string]struct{ is, handedOn handoff.Handoff }{
+		"a result stays one":                             {handoff.Handoff{Ended: handoff.Planned}, handoff.Handoff{Ended: handoff.Planned}},
+		"a block stays one":                              {handoff.Handoff{Ended: handoff.Blocked, Reason: "x"}, handoff.Handoff{Ended: handoff.Blocked, Reason: "x"}},
+		"a turn is tried again, and that does not count": {handoff.Handoff{Ended: handoff.Failed, Detail: "d"}, handoff.Handoff{Ended: handoff.Postponed, Detail: "d"}},
+		"a flow asks a person": {handoff.Handoff{Ended: handoff.Failed, Flow: model.FlowBugfix},
 			handoff.Handoff{Ended: handoff.Blocked, Flow: model.FlowBugfix, Reason: model.ReasonCancelled, Detail: "the agent's job was cancelled"}},
-		{"a flow's result stays one", handoff.Handoff{Ended: handoff.Planned, Flow: model.FlowBugfix}, handoff.Handoff{Ended: handoff.Planned, Flow: model.FlowBugfix}},
+		"a flow's result stays one": {handoff.Handoff{Ended: handoff.Planned, Flow: model.FlowBugfix}, handoff.Handoff{Ended: handoff.Planned, Flow: model.FlowBugfix}},
 	} {
-		assert.Equal(t, c.handedOn, c.is.CutShort(), c.name)
+		assert.Equal(t, c.handedOn, c.is.CutShort(), name)
 	}
 }

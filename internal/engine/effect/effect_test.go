@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // fakeThread is a thread in memory.
@@ -106,8 +107,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 func TestNothingIsSentByARunWhoseClaimExpired(t *testing.T) {
 	t.Parallel()
 	f := &fakeThread{expired: errors.New("expired")}
-	_, err := Live{}.Apply(t.Context(), f, answering(Effect{Find: said(model.KindIssue, "t")}, &[]error{}))
-	require.ErrorIs(t, err, f.expired)
+	require.ErrorIs(t, must.Err(Live{}.Apply(t.Context(), f, answering(Effect{Find: said(model.KindIssue, "t")}, &[]error{}))), f.expired)
 	assert.Empty(t, f.told)
 }
 
@@ -121,9 +121,7 @@ func TestADryRunReadsWhatItWouldHaveSaid(t *testing.T) {
 		Pull: model.Pull{State: model.PullOpen, Labels: []string{"MergeXO", "other"}}}
 	apply := func(e Effect) Result {
 		t.Helper()
-		r, err := d.Apply(t.Context(), f, e)
-		require.NoError(t, err)
-		return r
+		return must.Get(d.Apply(t.Context(), f, e))(t)
 	}
 	made := apply(Comment(1, "a", "first", nil))
 	apply(Edit(made.ID, "a", "second"))
@@ -166,16 +164,13 @@ func TestADryRunEndsWhereSomebodyElseAnswers(t *testing.T) {
 	} {
 		d, f := NewDry(), &fakeThread{}
 		require.NoError(t, d.Ended(), name)
-		_, err := d.Apply(t.Context(), f, c.e)
-		require.EqualError(t, err, c.says, name)
+		require.EqualError(t, must.Err(d.Apply(t.Context(), f, c.e)), c.says, name)
 		assert.Len(t, f.told, c.told, name)
-		_, err = d.Apply(t.Context(), f, Comment(1, "x", "", nil))
-		require.EqualError(t, err, c.says, name)
+		require.EqualError(t, must.Err(d.Apply(t.Context(), f, Comment(1, "x", "", nil))), c.says, name)
 		assert.Len(t, f.told, c.told, name)
 		require.EqualError(t, d.Ended(), c.says, name)
 		require.NoError(t, d.Ended(), name)
-		_, err = d.Apply(t.Context(), f, Comment(1, "x", "", nil))
-		require.NoError(t, err, name)
+		require.NoError(t, must.Err(d.Apply(t.Context(), f, Comment(1, "x", "", nil))), name)
 		assert.Len(t, f.told, c.told+1, name)
 	}
 	require.NoError(t, Live{}.Ended())
@@ -188,8 +183,7 @@ func TestWhatIsDeletedIsToldRefByRef(t *testing.T) {
 	gone := model.Effect{Kind: "delete", Target: "refs/mergexo/b", Token: journal.Token("delete", "refs/mergexo/b", "2"), Status: Applied}
 	note(f, CleanUp(refs), deleted(refs, refs[:1]), Applied)
 	assert.Equal(t, []model.Effect{gone}, f.told)
-	_, err := NewDry().Apply(t.Context(), f, CleanUp(refs))
-	require.NoError(t, err)
+	must.Get(NewDry().Apply(t.Context(), f, CleanUp(refs)))(t)
 	require.Len(t, f.told, 3)
 	gone.Status = Planned
 	assert.Equal(t, gone, f.told[2])

@@ -17,6 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -94,9 +95,7 @@ func TestASignedRecordIsThisProcesss(t *testing.T) {
 	r, m, to := review(claimed("other"))
 	r.Sign()
 	assert.Equal(t, model.Lease{Run: 6, RunAttempt: 2, RunURL: "u6", Claim: "fresh", Expires: noon.Add(time.Hour)}, m.Lease)
-	busy, err := r.Thread.Busy(t.Context(), 50, m.Lease)
-	require.NoError(t, err)
-	assert.False(t, busy)
+	assert.False(t, must.Get(r.Thread.Busy(t.Context(), 50, m.Lease))(t))
 	require.NoError(t, r.Release(t.Context(), "text"))
 	assert.Equal(t, noon.Add(-time.Second), m.Expires, "the next run need not wait")
 	assert.False(t, r.Thread.Claims["fresh"], "it is signed again before this process goes on")
