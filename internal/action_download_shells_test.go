@@ -24,8 +24,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	outputs, out, err := s.fetch()
 	require.NoError(t, err, out)
 	assert.Equal(t, "false", outputs["build"])
-	ran := must.Get(exec.Command(outputs["path"]).Output())(t)
-	assert.Equal(t, "pinned\n", string(ran))
+	assert.Equal(t, "pinned\n", string(must.Get(exec.Command(outputs["path"]).Output())(t)))
 
 	_, out, err = s.fetch("MERGEXO_VERSION=v1.2.0")
 	require.NoError(t, err, out)
@@ -34,8 +33,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	require.NoError(t, os.WriteFile(outputs["path"], []byte("#!/bin/sh\necho somebody else's\n"), 0o755))
 	outputs, out, err = s.fetch()
 	require.NoError(t, err, out)
-	got := must.Get(os.ReadFile(outputs["path"]))(t)
-	assert.Equal(t, program, string(got), "what was changed there since is fetched anew")
+	assert.Equal(t, program, string(must.Get(os.ReadFile(outputs["path"]))(t)), "what was changed there since is fetched anew")
 }
 
 func TestTheActionRefusesABinaryThatIsNotThePinnedOne(t *testing.T) {

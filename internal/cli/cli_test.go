@@ -399,6 +399,5 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 // text is what a file holds.
 func text(t testing.TB, path string) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile(path))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile(path))(t))
 }

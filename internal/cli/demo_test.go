@@ -127,8 +127,7 @@ func TestDemo(t *testing.T) {
 	got := d.ended()
 	assert.Zero(t, got.exit)
 	assert.Empty(t, got.errout)
-	left := must.Get(filepath.Glob(filepath.Join(d.temp, "*demo*")))(t)
-	assert.Empty(t, left, "nothing stays")
+	assert.Empty(t, must.Get(filepath.Glob(filepath.Join(d.temp, "*demo*")))(t), "nothing stays")
 }
 
 func TestADemoWithStateGoesOn(t *testing.T) {

@@ -114,8 +114,7 @@ func TestInitFindsTheTests(t *testing.T) {
 			}
 			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
 			files := filesIn(t, dir)
-			settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
-			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
+			assert.Equal(t, one.tests, must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t).Repo.RequiredTests)
 			assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+workflow.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
 		})
 	}

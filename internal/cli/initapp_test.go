@@ -76,8 +76,7 @@ func browse(t *testing.T, form url.Values, address string, follow func(*http.Req
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer := must.Get(client.Do(r))(t)
 	defer answer.Body.Close()
-	raw := must.Get(io.ReadAll(answer.Body))(t)
-	return answer.StatusCode, string(raw)
+	return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t))
 }
 
 var (

@@ -224,8 +224,7 @@ func TestTheDashboardIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Helper()
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(text(t, page)), "</html>"))
 		assert.Contains(t, text(t, page), "octo/widgets")
-		left := must.Get(os.ReadDir(filepath.Dir(page)))(t)
-		assert.Len(t, left, 1, "no half of another one beside it")
+		assert.Len(t, must.Get(os.ReadDir(filepath.Dir(page)))(t), 1, "no half of another one beside it")
 	}
 	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep", "--html", page).exit)
 	whole()

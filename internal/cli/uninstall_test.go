@@ -58,8 +58,7 @@ func (h *hub) kept() string {
 	for _, v := range h.api("octo", "GET", "/api/v3/repos/octo/widgets/actions/variables", nil)["variables"].([]any) {
 		names.Variables = append(names.Variables, v.(map[string]any)["name"].(string))
 	}
-	text := must.Get(json.Marshal(names))(h.t)
-	return string(text) + "\n" + h.refs()
+	return string(must.Get(json.Marshal(names))(h.t)) + "\n" + h.refs()
 }
 
 func TestUninstallRemovesWhatIsMergeXOs(t *testing.T) {

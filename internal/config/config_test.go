@@ -41,8 +41,7 @@ func TestTheLabelForForksMeansNothingElse(t *testing.T) {
 		require.NoError(t, must.Err(Parse(text, source)), label)
 		require.ErrorContains(t, must.Err(Parse(text+"enabled = true\n", source)), "one label cannot mean two things", label)
 	}
-	_, err := Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source)
-	require.NoError(t, err, "nobody looks at merge.auto_label")
+	_ = must.Get(Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source))(t, "nobody looks at merge.auto_label")
 }
 
 func TestMissingFile(t *testing.T) {
@@ -110,8 +109,7 @@ func TestNoAgent(t *testing.T) {
 		assert.True(t, s.Agent.None(), text)
 	}
 	for _, text := range []string{"adapter = \"command\"", "command = []", "model = \"m\"", "extra_args = [\"-x\"]", "pass_env = [\"KEY\"]"} {
-		_, err := Parse("[agent]\n"+text+"\n", source)
-		require.ErrorContains(t, err, `agent.command: the adapter "command" needs a program`, text)
+		require.ErrorContains(t, must.Err(Parse("[agent]\n"+text+"\n", source)), `agent.command: the adapter "command" needs a program`, text)
 	}
 	for _, text := range []string{"adapter = \"codex\"", "command = [\"./agent\"]"} {
 		s := must.Get(Parse("[agent]\n"+text+"\n", source))(t, text)
@@ -126,8 +124,7 @@ func TestTestsBeforeAMerge(t *testing.T) {
 	for text, want := range map[string]Tests{`"none"`: {None: true}, `[]`: {}, `["go", "test"]`: {Argv: []string{"go", "test"}}} {
 		s := must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source))(t)
 		assert.Equal(t, want, s.Merge.Tests)
-		s = must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source))(t)
-		assert.Equal(t, want, s.Merge.Setup)
+		assert.Equal(t, want, must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source))(t).Merge.Setup)
 	}
 }
 

@@ -31,8 +31,7 @@ func TestEverySpellingOfEverySecretIsHidden(t *testing.T) {
 func TestAFixedTokenIsWhatWasGiven(t *testing.T) {
 	t.Parallel()
 	s := credential.Or(nil, "given")
-	token := must.Get(s.Token(t.Context()))(t)
-	assert.Equal(t, "given", token)
+	assert.Equal(t, "given", must.Get(s.Token(t.Context()))(t))
 	assert.False(t, s.Refused("given"))
 	assert.Equal(t, []string{"given"}, s.Secrets())
 	assert.Equal(t, several{"x"}, credential.Or(several{"x"}, "given"))

@@ -24,8 +24,7 @@ func TestWhatAnEvaluationSays(t *testing.T) {
 		got := must.Get(external.ParseEvaluation([]byte(out)))(t, out)
 		assert.Equal(t, want, got)
 	}
-	long, err := external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`))
-	require.NoError(t, err)
+	long := must.Get(external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`)))(t)
 	assert.Equal(t, strings.Repeat("ä", 2_000)+" [...]", long.Reason)
 }
 

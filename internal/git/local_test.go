@@ -130,10 +130,8 @@ func TestWhatACheckoutLacksIsSaid(t *testing.T) {
 	require.ErrorAs(t, gittest.Err(d.Try()), new(*git.ErrNoOrigin))
 	d.Open(func(o *git.LocalOptions) { o.Local = true })
 
-	_, err = d.Try(func(o *git.LocalOptions) { o.Dir = d.Home })
-	require.ErrorIs(t, err, git.ErrNoRepository)
-	_, err = d.Try(func(o *git.LocalOptions) { o.Dir = filepath.Join(d.Home, "none") })
-	assert.ErrorContains(t, err, "not a directory")
+	require.ErrorIs(t, gittest.Err(d.Try(func(o *git.LocalOptions) { o.Dir = d.Home })), git.ErrNoRepository)
+	assert.ErrorContains(t, gittest.Err(d.Try(func(o *git.LocalOptions) { o.Dir = filepath.Join(d.Home, "none") })), "not a directory")
 }
 
 func TestAnOriginThatIsNotThereOrAsksForAPassword(t *testing.T) {

@@ -17,8 +17,7 @@ import (
 
 func TestOpenRefusesAURLThatIsNone(t *testing.T) {
 	for _, url := range []string{"", "octo/widgets", "https://x:y@github.com/octo/widgets"} {
-		_, err := git.Open(gittest.Ctx, git.Options{URL: url, Temp: t.TempDir(), Now: time.Now})
-		assert.ErrorContains(t, err, "want https://HOST/OWNER/NAME", url)
+		assert.ErrorContains(t, gittest.Err(git.Open(gittest.Ctx, git.Options{URL: url, Temp: t.TempDir(), Now: time.Now})), "want https://HOST/OWNER/NAME", url)
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const proxyPage = "\n<!DOCTYPE html>\n<html><body>Please sign in to the network.</body></html>"
@@ -51,7 +53,7 @@ func TestAnswersThatAreNone(t *testing.T) {
 // What is not asked for as JSON need not be JSON.
 func TestADiffIsNoJSON(t *testing.T) {
 	l := dial(t, Options{}, reply{200, "diff --git a/a b/a\n", nil})
-	assert.Equal(t, "diff --git a/a b/a\n", must(l.Pulls.Diff(t.Context(), widgets, 7))(t))
+	assert.Equal(t, "diff --git a/a b/a\n", must.Get(l.Pulls.Diff(t.Context(), widgets, 7))(t))
 }
 
 // A limit of GraphQL comes in several forms; with a time and without one it is a limit, and never an answer.
@@ -80,7 +82,7 @@ func TestLimitsOfGraphQL(t *testing.T) {
 		})
 	}
 	l := dial(t, Options{}, reply{403, `{"message": "You have exceeded a secondary rate limit."}`, nil}, graphAnswer(emptyPull, ""))
-	_ = must(l.read(t, Query{}))(t)
+	_ = must.Get(l.read(t, Query{}))(t)
 	assert.Equal(t, []time.Duration{time.Minute}, l.waited)
 	assert.Equal(t, http.MethodPost, l.seen[1].Method)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestReact(t *testing.T) {
@@ -32,13 +33,13 @@ func TestReact(t *testing.T) {
 		}
 	}
 
-	snap := must(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap := must.Get(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	left := map[int64][]bool{}
 	for _, one := range snap.Comments {
 		left[one.ID] = []bool{one.Seen, one.Closed}
 	}
 	assert.Equal(t, map[int64][]bool{said: {true, true}, line: {false, true}}, left, "the snapshot tells our own")
-	snap = must(w.client("ada").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap = must.Get(w.client("ada").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	assert.Equal(t, []bool{false, false}, []bool{snap.Comments[0].Seen, snap.Comments[0].Closed}, "and nobody else's")
 
 	require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindReviewSummary, ID: 5}, ReactionEyes))

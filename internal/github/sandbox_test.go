@@ -14,12 +14,13 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
 // What is sent is valid GraphQL by GitHub's own schema.
 func TestDocuments(t *testing.T) {
-	schema := must(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
+	schema := must.Get(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
 	all := Documents()
 	all["enqueue"], all["dequeue"] = documents["enqueue"], documents["dequeue"]
 	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
@@ -117,7 +118,7 @@ func TestThreads(t *testing.T) {
 		"body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]})
 	w.tick()
 	c := w.client("actions")
-	made := must(c.Comments.Reply(t.Context(), widgets, n, id(first), "because"))(t)
+	made := must.Get(c.Comments.Reply(t.Context(), widgets, n, id(first), "because"))(t)
 	assert.Equal(t, id(first), made.InReplyTo)
 	assert.Equal(t, "github-actions[bot]", made.Author.Login)
 
@@ -214,7 +215,7 @@ func TestEdits(t *testing.T) {
 	n := w.pull()
 	said := w.as("actions", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "ours"})
 	c := w.client("actions")
-	made := must(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
+	made := must.Get(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
 	assert.Equal(t, []any{"second", "github-actions[bot]", true, model.KindIssue}, []any{made.Body, made.Author.Login, made.Author.Bot, made.Kind})
 
 	edited := w.tick()
@@ -327,7 +328,7 @@ func TestRights(t *testing.T) {
 	w := newWorld(t)
 	n := w.pull()
 	c := w.client("actions")
-	got := must(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
+	got := must.Get(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite, "grace": model.PermissionMaintain, "tri": model.PermissionTriage,
 		"mallory": model.PermissionNone, "octo": model.PermissionAdmin, "nobody-at-all": model.PermissionNone,
 		"renovate[bot]": model.PermissionNone, "a b": model.PermissionNone}, got)
@@ -338,13 +339,13 @@ func TestRights(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: n, Author: "mallory"})
 	assert.Equal(t, map[string]model.Permission{"mallory": model.PermissionNone}, snap.Permissions)
 
-	assert.Empty(t, must(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
+	assert.Empty(t, must.Get(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
 }
 
 func TestWhatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	stranger := must(New(Options{APIURL: w.urls.API, Token: "nobody's"}))(t)
+	stranger := must.Get(New(Options{APIURL: w.urls.API, Token: "nobody's"}))(t)
 	fails(stranger.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 1}))(t, Unauthorized)
 	failure(t, stranger.Comments.Delete(t.Context(), widgets, 1), Unauthorized)
 
@@ -371,13 +372,13 @@ func TestCompareAndRuns(t *testing.T) {
 		{moved, p.HeadSHA, model.Diverged},
 		{p.BaseSHA, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		assert.Equal(t, want.relation, must(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
+		assert.Equal(t, want.relation, must.Get(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
 	}
 
 	w.control("runs/17", map[string]any{"status": "in_progress"})
 	w.control("runs/18", map[string]any{"status": "completed", "conclusion": "cancelled", "attempt": 2})
 	for run, want := range map[int64]model.RunState{17: {Known: true, Attempt: 1}, 18: {Known: true, Completed: true, Attempt: 2}, 19: {}} {
-		got := must(c.Actions.Run(t.Context(), widgets, run))(t)
+		got := must.Get(c.Actions.Run(t.Context(), widgets, run))(t)
 		assert.Equal(t, want.Known, !got.Began.IsZero())
 		got.Began = time.Time{}
 		assert.Equal(t, want, got)

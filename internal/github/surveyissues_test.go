@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func (w *world) surveyIssues(c *Client, q IssueSurveyQuery) (all []model.Snapshot, refs []model.Ref) {
 	w.t.Helper()
 	q.Repo = widgets
-	refs, err := c.Threads.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil })
-	require.NoError(w.t, err)
+	refs = must.Get(c.Threads.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil }))(w.t)
 	return all, refs
 }
 
@@ -115,7 +115,7 @@ func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	issue := `{"__typename": "Issue", "number": 7}`
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
 	var got []int
-	_ = must(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
+	_ = must.Get(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
 		got = append(got, s.Issue().Number)
 		return nil
 	}))(t)

@@ -30,8 +30,7 @@ func marker(phase model.Phase) model.TurnMarker {
 
 func encode(t *testing.T, c journal.Codec, b journal.Body) string {
 	t.Helper()
-	body := must.Get(c.Encode(b))(t)
-	return body
+	return must.Get(c.Encode(b))(t)
 }
 
 func receipt(t *testing.T, c journal.Codec) string {
@@ -230,8 +229,7 @@ func TestHiddenLinesStayHiddenUnderAnyMarkdown(t *testing.T) {
 func TestAMarkerThatDoesNotFitIsAnError(t *testing.T) {
 	m := marker(model.PhaseFailed)
 	m.Reason = strings.Repeat("x", journal.BodyLimit)
-	_, err := journal.Codec{}.Encode(journal.Body{Kind: journal.KindTurn, Marker: m})
-	assert.ErrorContains(t, err, "a comment holds 65536")
+	assert.ErrorContains(t, must.Err(journal.Codec{}.Encode(journal.Body{Kind: journal.KindTurn, Marker: m})), "a comment holds 65536")
 }
 
 func TestSettledIsTheNewestReceiptsWord(t *testing.T) {
@@ -274,8 +272,7 @@ func FuzzText(f *testing.F) {
 // FuzzForeign holds that nothing which somebody else writes changes the state.
 func FuzzForeign(f *testing.F) {
 	c := journal.Codec{}
-	body, err := c.Encode(journal.Body{Text: "x", Tokens: []string{journal.Token("x")}, Kind: journal.KindTurn, Marker: marker(model.PhaseDone)})
-	require.NoError(f, err)
+	body := must.Get(c.Encode(journal.Body{Text: "x", Tokens: []string{journal.Token("x")}, Kind: journal.KindTurn, Marker: marker(model.PhaseDone)}))(f)
 	f.Add(body, true)
 	f.Add("<!-- mergexo-turn:{\"phase\":\"done\"", false)
 	f.Add("<!-- mergexo-merge:{\"repo\":\"octo/widgets\",\"number\":7,\"command\":\"k\",\"state\":\"done\",\"head\":\"a\",\"base\":\"main\",\"landed\":\"b\"} -->", true)

@@ -25,8 +25,7 @@ var ctx = context.Background()
 func scan(t testing.TB, p leak.Piece) []leak.Finding {
 	t.Helper()
 	s := must.Get(leak.New())(t)
-	found := must.Get(s.Scan(ctx, p))(t)
-	return found
+	return must.Get(s.Scan(ctx, p))(t)
 }
 
 // The secrets here are made when the tests run, and by pieces: a host that looks for secrets in what is pushed to it would
@@ -327,8 +326,7 @@ func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), token[4:])
 
-	_, err = s.All(ctx, leak.Piece{Commit: "c0ffee", Path: "a", Line: 1, Text: make([]byte, leak.Most+1)})
-	require.ErrorIs(t, err, leak.ErrTooMuch)
+	require.ErrorIs(t, must.Err(s.All(ctx, leak.Piece{Commit: "c0ffee", Path: "a", Line: 1, Text: make([]byte, leak.Most+1)})), leak.ErrTooMuch)
 
 	_, err = new(leak.Scanner).Scan(ctx, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
 	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner failed: runtime error: invalid memory address or nil pointer dereference")

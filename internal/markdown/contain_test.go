@@ -16,6 +16,7 @@ import (
 	"golang.org/x/net/html/atom"
 
 	"github.com/mergexo/mergexo/internal/markdown"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // swallowers are texts that take in what stands below them, or name somebody, in some way.
@@ -41,8 +42,7 @@ func shownAs(t *testing.T, said string) *htmltree.Node {
 	var page bytes.Buffer
 	md := goldmark.New(goldmark.WithExtensions(extension.GFM, extension.Footnote), goldmark.WithRendererOptions(renderer.WithUnsafe()))
 	require.NoError(t, md.Convert([]byte(said+"\n\n"+ours), &page))
-	nodes, err := htmltree.ParseFragment(&page, &htmltree.Node{Type: htmltree.ElementNode, Data: "body", DataAtom: atom.Body})
-	require.NoError(t, err)
+	nodes := must.Get(htmltree.ParseFragment(&page, &htmltree.Node{Type: htmltree.ElementNode, Data: "body", DataAtom: atom.Body}))(t)
 	root := &htmltree.Node{Type: htmltree.ElementNode, Data: "body"}
 	for _, n := range nodes {
 		root.AppendChild(n)

@@ -156,8 +156,7 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	p := pull()
 	p.HeadRef = "a/b"
 	rules := []merge.Rule{{Branch: "a/*", Strategy: "squash"}, {Branch: "a/**", Strategy: "cherry-pick", Enabled: true}, {Branch: "*/b", Strategy: "api", Enabled: true}}
-	way := must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, ""))(t)
-	assert.Equal(t, "cherry-pick", way.Strategy)
+	assert.Equal(t, "cherry-pick", must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, ""))(t).Strategy)
 }
 
 func TestHowAMirrorIsMerged(t *testing.T) {

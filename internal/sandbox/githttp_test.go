@@ -105,8 +105,7 @@ func TestClonesOfAllKinds(t *testing.T) {
 	req.Header.Set("Git-Protocol", "version=2")
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	body := must.Get(io.ReadAll(resp.Body))(t)
-	require.Contains(t, string(body), "version 2")
+	require.Contains(t, string(must.Get(io.ReadAll(resp.Body))(t)), "version 2")
 	out, err := w.clone("octo").try("ls-remote", w.url+"/octo/widgets.git", "HEAD")
 	require.NoError(t, err, out)
 }

@@ -160,8 +160,7 @@ func TestFailedJobsAreRunAgain(t *testing.T) {
 func (w *town) logAt(job any) string {
 	w.t.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := http.NewRequest("GET", fmt.Sprintf("%s%s%s/actions/jobs/%.0f/logs", w.url, restPrefix, repoPath, job), nil)
-	require.NoError(w.t, err)
+	r := must.Get(http.NewRequest("GET", fmt.Sprintf("%s%s%s/actions/jobs/%.0f/logs", w.url, restPrefix, repoPath, job), nil))(w.t)
 	r.Header.Set("Authorization", "Bearer sandbox-octo")
 	resp := must.Get(client.Do(r))(w.t)
 	defer resp.Body.Close()
@@ -225,8 +224,7 @@ func TestALogOfAnySize(t *testing.T) {
 		r.Header.Set("Range", want)
 		resp := must.Get(http.DefaultClient.Do(r))(t)
 		defer resp.Body.Close()
-		text := must.Get(io.ReadAll(io.LimitReader(resp.Body, 4096)))(t)
-		return resp.StatusCode, text
+		return resp.StatusCode, must.Get(io.ReadAll(io.LimitReader(resp.Body, 4096)))(t)
 	}
 	status, tail := part(fmt.Sprintf("bytes=%d-", n-200))
 	require.Equal(t, http.StatusPartialContent, status)

@@ -89,8 +89,7 @@ func (w *town) request(login, method, path string, body any) *answer {
 	}
 	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	out := must.Get(io.ReadAll(resp.Body))(w.t)
-	return &answer{w.t, resp.StatusCode, resp.Header, out}
+	return &answer{w.t, resp.StatusCode, resp.Header, must.Get(io.ReadAll(resp.Body))(w.t)}
 }
 
 // grant gives somebody a right in octo/widgets.

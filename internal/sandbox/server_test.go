@@ -76,8 +76,7 @@ func TestCallsAreListed(t *testing.T) {
 	w := newTown(t)
 	w.as("octo", "GET", repoPath+"?x=1", nil).want(200)
 	w.as("", "GET", "/nope", nil).want(404)
-	resp := must.Get(http.Post(w.url+graphqlPath, "application/json", strings.NewReader(`{"query":"{viewer{login}}"}`)))(t)
-	require.NoError(t, resp.Body.Close())
+	require.NoError(t, must.Get(http.Post(w.url+graphqlPath, "application/json", strings.NewReader(`{"query":"{viewer{login}}"}`)))(t).Body.Close())
 	c := w.clone("actions")
 	c.commit("a.txt", "a\n")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
@@ -116,8 +115,7 @@ func TestFaults(t *testing.T) {
 
 	fault(obj{"match": obj{"method": "POST"}, "drop": true, "after": true, "times": 1, "skip": 1})
 	w.as("octo", "POST", comments, obj{"body": "passes"}).want(201)
-	_, err := http.Post(w.url+restPrefix+comments, "application/json", strings.NewReader(`{"body":"anonymous"}`))
-	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, must.Err(http.Post(w.url+restPrefix+comments, "application/json", strings.NewReader(`{"body":"anonymous"}`))), io.EOF)
 	require.Equal(t, 3, count())
 
 	fault(obj{"match": obj{"path": "/octo/widgets/git-receive-pack"}, "status": 500, "after": true, "times": 1})

@@ -31,8 +31,7 @@ func names(t *testing.T, dir string) (list []string) {
 
 func made(t *testing.T, s *Space, temp, purpose string) string {
 	t.Helper()
-	dir := must.Get(s.Make(temp, purpose, nil))(t)
-	return dir
+	return must.Get(s.Make(temp, purpose, nil))(t)
 }
 
 func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
@@ -67,8 +66,7 @@ func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
 	for _, s := range []*Space{&live, &next} {
 		require.NoError(t, s.Close())
 	}
-	locks := must.Get(filepath.Glob(filepath.Join(escaped(temp), lockName+"*")))(t)
-	assert.Empty(t, locks)
+	assert.Empty(t, must.Get(filepath.Glob(filepath.Join(escaped(temp), lockName+"*")))(t))
 }
 
 func TestALockThatIsNoFileOfOursIsLeftAlone(t *testing.T) {
@@ -119,10 +117,8 @@ func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
 		assert.Equal(t, want, info.Mode().Perm(), d)
 	}
 	require.NoError(t, os.Chmod(filepath.Join(dir, ".git", "c"), 0o755))
-	locked = must.Get(Unlock(dir, ""))(t)
-	assert.False(t, locked, "all of it is open")
-	locked = must.Get(Unlock(filepath.Join(dir, "link"), ""))(t)
-	assert.False(t, locked, "a link is no directory")
+	assert.False(t, must.Get(Unlock(dir, ""))(t), "all of it is open")
+	assert.False(t, must.Get(Unlock(filepath.Join(dir, "link"), ""))(t), "a link is no directory")
 	require.NoError(t, RemoveAll(dir))
 	assert.NoDirExists(t, dir)
 }

@@ -51,8 +51,7 @@ func TestTheMostPressingAndOldestComesFirst(t *testing.T) {
 }
 
 func TestAMatrixOfWork(t *testing.T) {
-	text := must.Get(json.Marshal(sweep.Matrix(nil, 256)))(t)
-	assert.JSONEq(t, `{"include": []}`, string(text))
+	assert.JSONEq(t, `{"include": []}`, string(must.Get(json.Marshal(sweep.Matrix(nil, 256)))(t)))
 
 	work := []model.Work{due(0, 0, model.DueCleanUp), due(9, 0, model.DueFeedback), due(7, 0, model.DueTurn), due(9, 0, model.DueCI)}
 	assert.Equal(t, []model.MatrixJob{

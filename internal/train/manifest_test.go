@@ -71,8 +71,7 @@ func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 	t.Logf("%d bytes", len(raw))
 	assert.Less(t, len(raw), 64<<10)
 	read := must.Get(train.Decode(raw, m.Base))(t)
-	again := must.Get(read.Encode())(t)
-	assert.Equal(t, string(raw), string(again))
+	assert.Equal(t, string(raw), string(must.Get(read.Encode())(t)))
 }
 
 // However much the requests say, two hundred of them fit with the SHAs that GitHub has: priorities, conflicts, dependencies, landings
@@ -219,8 +218,7 @@ func TestAManifestThatSomebodyEdited(t *testing.T) {
 		require.NotEqual(t, string(raw), changed, c.old)
 		assert.ErrorContains(t, must.Err(train.Decode([]byte(changed), m.Base)), c.want)
 	}
-	_, err := train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)
-	assert.ErrorContains(t, err, "the train's manifest has 1048577 bytes, more than 1048576")
+	assert.ErrorContains(t, must.Err(train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)), "the train's manifest has 1048577 bytes, more than 1048576")
 }
 
 // Whatever is read as a manifest, a fold of it ends, and writes one that is read as the same.
@@ -244,8 +242,7 @@ func FuzzManifest(f *testing.F) {
 		written := must.Get(next.Encode())(t)
 		read := must.Get(train.Decode(written, "release/2026-03"))(t, "%s", written)
 		again, same := train.Fold(read, facts, train.Defaults(), noon)
-		stored := must.Get(again.Encode())(t)
-		require.Equal(t, string(written), string(stored))
+		require.Equal(t, string(written), string(must.Get(again.Encode())(t)))
 		require.Equal(t, len(effects), len(same))
 	})
 }
@@ -258,6 +255,5 @@ func TestARecordOfAnOlderVersionIsRead(t *testing.T) {
 	older := strings.Replace(string(raw), `,"told":`, `,"strategy":"squash","told":`, 5)
 	require.Equal(t, 5, strings.Count(older, `"strategy"`))
 	read := must.Get(train.Decode([]byte(older), m.Base))(t)
-	again := must.Get(read.Encode())(t)
-	assert.Equal(t, string(raw), string(again))
+	assert.Equal(t, string(raw), string(must.Get(read.Encode())(t)))
 }

@@ -72,8 +72,7 @@ func (y *yard) run() {
 		require.Equal(y.t, effects, same)
 		raw := must.Get(next.Encode())(y.t)
 		read := must.Get(train.Decode(raw, "main"))(y.t)
-		stored := must.Get(read.Encode())(y.t)
-		require.Equal(y.t, string(raw), string(stored))
+		require.Equal(y.t, string(raw), string(must.Get(read.Encode())(y.t)))
 		y.record, y.facts.Results, y.facts.Asked = next, nil, nil
 		if builds := slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { _, is := e.(train.Build); return !is }); len(builds) > 0 {
 			effects = builds // first, since they change nothing outside

@@ -136,8 +136,7 @@ func TestTheScriptEndsAsItsProgramDoes(t *testing.T) {
 			assert.Equal(t, 130, cmd.ProcessState.ExitCode())
 			assert.Equal(t, c.out, said+string(rest))
 			assert.Equal(t, c.errout, errout.String())
-			left := must.Get(filepath.Glob(".cache/test.d-*"))(t)
-			assert.Empty(t, left)
+			assert.Empty(t, must.Get(filepath.Glob(".cache/test.d-*"))(t))
 		})
 	}
 }

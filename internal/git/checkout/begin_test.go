@@ -61,8 +61,7 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"untracked.txt": "x\n", "build.log": "kept\n", "README.md": "changed\n"})
 	gittest.Write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
 	c := h.Open(dir)
-	sha, err := checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	sha := gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	assert.Equal(t, dir, c.Dir())
 	assert.Equal(t, tip, sha)
 	assert.Equal(t, tip, h.Git(dir, "rev-parse", "refs/heads/"+gittest.Fresh))
@@ -71,7 +70,7 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	}
 	assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
 	assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"))
-	_, err = h.Try(dir, "rev-parse", "--verify", "-q", "refs/remotes/origin/"+gittest.Fresh)
+	_, err := h.Try(dir, "rev-parse", "--verify", "-q", "refs/remotes/origin/"+gittest.Fresh)
 	assert.Error(t, err, "origin/%s would name what the server does not have", gittest.Fresh)
 
 	h.Git(dir, "update-index", "--assume-unchanged", "a.txt")

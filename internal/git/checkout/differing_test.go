@@ -99,8 +99,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			own := func() string {
 				t.Helper()
 				head := gittest.Must(c.Head(gittest.Ctx))(t)
-				done, err := checkout.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m })
-				require.NoError(t, err)
+				done := gittest.Must(checkout.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m }))(t)
 				require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
 				return done.Head
 			}

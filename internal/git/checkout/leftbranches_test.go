@@ -40,8 +40,7 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			h.Git(dir, "commit", "-q", "--allow-empty", "-m", "somebody's, before all this")
 			c := h.Open(dir)
 			gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
-			none := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-			assert.Empty(t, none, "what was there before is nobody's work")
+			assert.Empty(t, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "what was there before is nobody's work")
 
 			h.Agent(c, "branch", "same")
 			lost := side(h, c, "lost", start)
@@ -66,8 +65,7 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 			h.Agent(c, "switch", "-q", "lost")
 			got = gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
 			assert.Len(t, got, 5, "HEAD is on what was lost, and what was merged elsewhere is not in it")
-			tip := gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t)
-			assert.NotEqual(t, start, tip, "and the branch that it was given is for Tip to tell")
+			assert.NotEqual(t, start, gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t), "and the branch that it was given is for Tip to tell")
 			assert.Equal(t, 1, c.NetworkCalls())
 		})
 	}
@@ -76,8 +74,7 @@ func TestWorkOnOtherBranchesIsFound(t *testing.T) {
 func TestBranchesAstrayAreBounded(t *testing.T) {
 	h, c, start := gittest.Begun(t)
 	h.Agent(c, "branch", "same")
-	got, err := checkout.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
+	got := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Empty(t, got, "a branch at HEAD is not astray")
 
 	sha := side(h, c, "b", start)
@@ -87,8 +84,7 @@ func TestBranchesAstrayAreBounded(t *testing.T) {
 	got = gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Len(t, got, 10)
 	h.Agent(c, "checkout", "-q", "--orphan", "unborn")
-	unborn := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-	assert.Equal(t, got, unborn, "from a HEAD without a commit nothing is reachable")
+	assert.Equal(t, got, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "from a HEAD without a commit nothing is reachable")
 	assert.Error(t, gittest.Err(checkout.LeftBranches(gittest.Ctx, c, "--all")))
 	assert.Error(t, gittest.Err(checkout.LeftBranches(gittest.Ctx, h.Open(""), start)))
 }

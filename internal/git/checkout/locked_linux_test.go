@@ -22,12 +22,10 @@ func unprivileged(t *testing.T) bool {
 		return true
 	}
 	const uid = 61_001
-	top, err := os.MkdirTemp("", "mergexo-unprivileged-")
-	require.NoError(t, err)
+	top := gittest.Must(os.MkdirTemp("", "mergexo-unprivileged-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(top)) })
 	require.NoError(t, os.Chown(top, uid, uid))
-	program, err := os.ReadFile("/proc/self/exe")
-	require.NoError(t, err)
+	program := gittest.Must(os.ReadFile("/proc/self/exe"))(t)
 	again := filepath.Join(top, "test")
 	require.NoError(t, os.WriteFile(again, program, 0o755)) //nolint:gosec // it is run
 	cmd := exec.Command(again, "-test.run=^"+t.Name()+"$", "-test.v")

@@ -69,8 +69,7 @@ func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
 			file := t.TempDir() + "/commit"
 			require.NoError(t, os.WriteFile(file, []byte(raw), 0o600))
 			head := h.Git(c.Dir(), "hash-object", "-t", "commit", "-w", "--literally", file)
-			done, err := checkout.Recommit(gittest.Ctx, c, start, head, nil, func(s string) string { return s })
-			require.NoError(t, err)
+			done := gittest.Must(checkout.Recommit(gittest.Ctx, c, start, head, nil, func(s string) string { return s }))(t)
 			now := h.Git(c.Dir(), "cat-file", "commit", done.Head)
 			assert.Regexp(t, `\Atree [0-9a-f]{40}\nparent [0-9a-f]{40}\nauthor MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\ncommitter MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\n\nWork\z`, now)
 			assert.NotEqual(t, head, done.Head)

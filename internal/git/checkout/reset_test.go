@@ -167,8 +167,7 @@ func TestResetRefusesWhatCannotBeCheckedOut(t *testing.T) {
 	was := gittest.Read(t, c.Dir(), ".git", "config")
 	tree := func(row string) string {
 		t.Helper()
-		out := gittest.Must(c.Tell(gittest.Ctx, []byte(row), "mktree"))(t)
-		return syntax.Line(out)
+		return syntax.Line(gittest.Must(c.Tell(gittest.Ctx, []byte(row), "mktree"))(t))
 	}
 	inner := tree("100644 blob " + h.Agent(c, "rev-parse", sha+":a.txt") + "\tconfig\n")
 	evil := h.Agent(c, "commit-tree", "-m", "evil", "-p", start, tree("040000 tree "+inner+"\t.git\n"))
@@ -192,8 +191,7 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	h.Agent(c, "branch", "-q", "-f", "agent/x", start)
 	assert.Equal(t, start, tip())
 	for _, head := range []string{start, sha} {
-		got := gittest.Must(checkout.BranchTip(gittest.Ctx, c, head))(t)
-		assert.Equal(t, start, got, "whether or not HEAD is there")
+		assert.Equal(t, start, gittest.Must(checkout.BranchTip(gittest.Ctx, c, head))(t), "whether or not HEAD is there")
 	}
 	h.Agent(c, "branch", "-q", "-D", "agent/x")
 	assert.Empty(t, tip())

@@ -30,8 +30,7 @@ func begun(t *testing.T, more ...string) (h *gittest.Hub, c *git.Checkout, start
 // ask asks git about what is in the quarantine, too.
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(gittest.Must(c.Ask(gittest.Ctx, args...))(t)))
 }
 
 // listing is what a commit holds: paths and contents.
@@ -263,16 +262,14 @@ func TestFlatLeavesTheSnapshotsOut(t *testing.T) {
 	one := gittest.Snap(t, h, c, "")
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
 	two := gittest.Snap(t, h, c, one)
-	flat, err := checkout.Flatten(gittest.Ctx, c, two, "All of it\n\nwith a body\n")
-	require.NoError(t, err)
+	flat := gittest.Must(checkout.Flatten(gittest.Ctx, c, two, "All of it\n\nwith a body\n"))(t)
 	assert.Equal(t, start, parents(t, c, flat))
 	assert.Equal(t, listing(t, c, two), listing(t, c, flat))
 	assert.Equal(t, "All of it\n\nwith a body", ask(t, c, "log", "-1", "--format=%B", flat))
 
 	h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
 	three := gittest.Snap(t, h, c, two)
-	flat = gittest.Must(checkout.Flatten(gittest.Ctx, c, three, "nothing more"))(t)
-	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), flat)
+	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), gittest.Must(checkout.Flatten(gittest.Ctx, c, three, "nothing more"))(t))
 
 	for _, bad := range []string{"", "HEAD", strings.Repeat("ab", 20), h.Git(c.Dir(), "rev-parse", start+"^{tree}")} {
 		assert.Error(t, gittest.Err(checkout.Flatten(gittest.Ctx, c, bad, "x")), bad)

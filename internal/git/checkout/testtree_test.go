@@ -132,7 +132,6 @@ func TestNoTreeIsLeftWhereItCannotBeMade(t *testing.T) {
 	for _, sha := range []string{"main", strings.Repeat("12", 20)} {
 		_, _, err := checkout.TestTree(gittest.Ctx, c, sha)
 		require.Error(t, err)
-		left := gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-tests-*")))(t)
-		assert.Empty(t, left, fmt.Sprint(sha))
+		assert.Empty(t, gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-tests-*")))(t), fmt.Sprint(sha))
 	}
 }

@@ -28,8 +28,7 @@ func TestForkPointAcrossAShallowBoundary(t *testing.T) {
 			require.Equal(t, base, gittest.Must(history.FetchRef(gittest.Ctx, c, "refs/heads/main"))(t))
 			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
 			local := gittest.Must(c.Head(gittest.Ctx))(t)
-			got := gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t)
-			assert.Equal(t, fork, got)
+			assert.Equal(t, fork, gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t))
 			assert.Equal(t, test.calls, c.NetworkCalls())
 			calls := c.NetworkCalls()
 			for _, pair := range [][3]string{{base, base, base}, {head, local, head}, {local, head, head}, {local, base, fork}} {
@@ -55,8 +54,7 @@ func TestForkPointOfUnrelatedHistoriesIsNone(t *testing.T) {
 	h, c, start := gittest.Begun(t, "--depth=1")
 	h.Agent(c, "checkout", "-q", "--orphan", "root")
 	h.Agent(c, "commit", "-q", "-m", "a root")
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.Empty(t, gittest.Must(history.ForkPoint(gittest.Ctx, c, start, head))(t))
 	for _, pair := range [][2]string{{"HEAD", head}, {start, ""}} {
 		assert.ErrorContains(t, gittest.Err(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1])), "not commit ids")

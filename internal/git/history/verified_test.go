@@ -126,8 +126,7 @@ func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
 				for i := range args {
 					args[i] = strings.NewReplacer("HEAD", head, "BASE", base).Replace(args[i])
 				}
-				out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-				return string(out)
+				return string(gittest.Must(c.Ask(gittest.Ctx, args...))(t))
 			}
 			want, text, err := paths(t, c, base, head)
 			require.NoError(t, err)
@@ -209,8 +208,7 @@ func TestOnlyAnAncestorOfWhatTheServerHasIsBelievedToBeThere(t *testing.T) {
 
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-	return string(out)
+	return string(gittest.Must(c.Ask(gittest.Ctx, args...))(t))
 }
 
 // An agent can merge what only a part of the history of is here.

@@ -278,8 +278,7 @@ func (h *randomHistory) at(commit string) {
 	for _, name := range []string{"rebase-merge", "sequencer", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD", "index", "index.lock"} {
 		require.NoError(h.T, os.RemoveAll(filepath.Join(h.stock, ".git", name)))
 	}
-	there, err := os.ReadDir(h.stock)
-	require.NoError(h.T, err)
+	there := gittest.Must(os.ReadDir(h.stock))(h.T)
 	for _, e := range there {
 		if e.Name() != ".git" {
 			require.NoError(h.T, os.RemoveAll(filepath.Join(h.stock, e.Name())))

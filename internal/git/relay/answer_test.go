@@ -20,13 +20,13 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/credential"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // relayOf is a relay to a server, which limits what a connection may send after its greeting.
 func relayOf(t testing.TB, url string, allowed Op, limit int64) *Relay {
 	t.Helper()
-	r, err := Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil)
-	require.NoError(t, err)
+	r := must.Get(Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil))(t)
 	t.Cleanup(r.Close)
 	r.limit = limit + int64(len(greeting(r)))
 	return r
@@ -40,11 +40,9 @@ func greeting(r *Relay) string {
 // dialog says something to a relay without a greeting, and gives all of the answer.
 func dialog(t testing.TB, r *Relay, said string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp4", r.listener.Address)
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 	defer conn.Close()
-	_, err = io.WriteString(conn, said)
-	require.NoError(t, err)
+	_ = must.Get(io.WriteString(conn, said))(t)
 	answer, _ := io.ReadAll(conn) // what there is before it is cut off
 	return string(answer)
 }
@@ -52,8 +50,7 @@ func dialog(t testing.TB, r *Relay, said string) string {
 // talk says something to a relay as git does, and gives all that it answers before it ends the connection.
 func talk(t testing.TB, r *Relay, said io.Reader) string {
 	t.Helper()
-	conn, err := net.Dial("tcp4", r.listener.Address)
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 	defer conn.Close()
 	go func() {
 		_, _ = io.Copy(conn, struct{ io.Reader }{io.MultiReader(strings.NewReader(greeting(r)), said)}) // the relay may end it before
@@ -316,12 +313,9 @@ func TestWhatGitBreaksOffIsNotTheServersFault(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body) // as above
 		})
 		r := relayOf(t, url, *allowed, packLimit)
-		conn, err := net.Dial("tcp4", r.listener.Address)
-		require.NoError(t, err)
-		_, err = io.WriteString(conn, greeting(r)+said)
-		require.NoError(t, err)
-		_, err = io.ReadFull(conn, make([]byte, 30))
-		require.NoError(t, err)
+		conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
+		_ = must.Get(io.WriteString(conn, greeting(r)+said))(t)
+		_ = must.Get(io.ReadFull(conn, make([]byte, 30)))(t)
 		require.NoError(t, conn.Close())
 		r.Close()
 		assert.Empty(t, r.Reword(""), allowed)
@@ -342,9 +336,7 @@ func TestStrangersUseUpNothing(t *testing.T) {
 func TestALongErrorIsOneLine(t *testing.T) {
 	var out strings.Builder
 	tell(&out, strings.Repeat("x", 100000))
-	line, err := readPktLine(strings.NewReader(out.String()))
-	require.NoError(t, err)
-	assert.Equal(t, out.String(), string(line))
+	assert.Equal(t, out.String(), string(must.Get(readPktLine(strings.NewReader(out.String())))(t)))
 }
 
 func TestAPackThatBreaksOffIsGitsOwn(t *testing.T) {

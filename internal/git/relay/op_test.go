@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // pushOf is a push of moves as git says it, the capabilities with the first one.
@@ -211,14 +213,10 @@ func through(t testing.TB, size int64, push bool) {
 	})
 	if !push {
 		r := relayOf(t, url, Fetching, packLimit)
-		conn, err := net.Dial("tcp4", r.listener.Address)
-		require.NoError(t, err)
+		conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 		defer conn.Close()
-		_, err = io.WriteString(conn, greeting(r)+pkt("command=fetch")+"0000"+"0000")
-		require.NoError(t, err)
-		got, err := io.Copy(io.Discard, conn)
-		require.NoError(t, err)
-		require.Greater(t, got, size)
+		_ = must.Get(io.WriteString(conn, greeting(r)+pkt("command=fetch")+"0000"+"0000"))(t)
+		require.Greater(t, must.Get(io.Copy(io.Discard, conn))(t), size)
 		return
 	}
 	one, n := object(3, 1<<20), size>>20

@@ -77,8 +77,7 @@ func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
 			assert.NotContains(t, strings.Join(packs(t, ours), " "), "tmp_", "the quarantine is gone")
 			require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), "the same once more does no harm")
 
-			commits := gittest.Must(history.List(gittest.Ctx, ours, start, head))(t)
-			assert.Len(t, commits, 3)
+			assert.Len(t, gittest.Must(history.List(gittest.Ctx, ours, start, head))(t), 3)
 			assert.Len(t, gittest.Must(history.Changes(gittest.Ctx, ours, start, head))(t), 2)
 			require.NoError(t, transport.Stage(gittest.Ctx, ours, gittest.Stage, head))
 			require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head, Stage: gittest.Stage}))
@@ -164,8 +163,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 
 func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	h := gittest.NewHub(t)
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	dir := t.TempDir()
 	script := "#!/bin/sh\ncase \"$*\" in *' log '*) exec yes ;; *) exec " + program + " \"$@\" ;; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))

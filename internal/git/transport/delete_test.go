@@ -33,8 +33,7 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 	h.Git(h.Bare, "update-ref", "-d", "refs/heads/agent/x")
 	require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", moved, old), &rejected)
 	assert.Equal(t, git.Stale, rejected.Reason)
-	at := gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t)
-	assert.Empty(t, at, "a branch that was deleted is not made again")
+	assert.Empty(t, gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t), "a branch that was deleted is not made again")
 	assert.Error(t, transport.Rewrite(gittest.Ctx, c, "agent/x", "", base))
 
 	assert.Error(t, transport.PushCar(gittest.Ctx, c, "agent/x", "", base), "only branches of a train are made so")

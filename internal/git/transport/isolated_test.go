@@ -237,10 +237,9 @@ func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 				opt := settled
 				test.begin(h, &opt)
 				h.Git(opt.Workspace, "remote", "set-url", "origin", opt.URL)
-				c, err := git.Open(gittest.Ctx, opt)
-				require.NoError(t, err)
+				c := gittest.Must(git.Open(gittest.Ctx, opt))(t)
 				defer func() { assert.NoError(t, c.Close()) }()
-				err = publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
+				err := publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 				require.Error(t, err)
 				assert.Equal(t, test.want, gittest.OutcomeOf(err), err)
 				assert.Contains(t, err.Error(), test.said)

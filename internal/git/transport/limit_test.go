@@ -124,8 +124,7 @@ func TestTheStageGoesBeforeWhatIsKeptWithIt(t *testing.T) {
 	kept := []transport.PrivateRef{{Ref: "refs/mergexo/session/7/a", Content: []byte("a")}, {Ref: "refs/mergexo/session/7/b", Content: []byte("b")}}
 	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, kept...))
 	assert.Equal(t, [][]string{{gittest.Stage}, {kept[0].Ref}, {kept[1].Ref}}, taken())
-	content := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10))(t)
-	assert.Equal(t, "b", string(content))
+	assert.Equal(t, "b", string(gittest.Must(transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10))(t)))
 }
 
 func TestWhatIsCleanedUpGoesInPushesThatTheServerTakes(t *testing.T) {

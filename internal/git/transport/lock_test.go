@@ -18,14 +18,13 @@ import (
 func TestALockIsTakenOnceAndGivenBack(t *testing.T) {
 	h := gittest.NewHub(t)
 	one, two := h.At(0), h.At(10)
-	lock, err := transport.AcquireLock(gittest.Ctx, one, "main", gittest.Lease("one", 60))
-	require.NoError(t, err)
+	lock := gittest.Must(transport.AcquireLock(gittest.Ctx, one, "main", gittest.Lease("one", 60)))(t)
 	assert.Equal(t, 1, one.NetworkCalls())
 	assert.Equal(t, git.Ref{Name: "refs/mergexo/lock/main", SHA: h.Tip("refs/mergexo/lock/main")}, lock.Ref())
 	assert.Empty(t, h.Git(h.Bare, "ls-tree", lock.Ref().SHA))
 	assert.JSONEq(t, `{"holder":"one","until":"2027-01-15T08:01:00Z","url":"https://example.com/runs/one"}`, h.Git(h.Bare, "log", "-1", "--format=%B", lock.Ref().SHA))
 
-	_, err = transport.AcquireLock(gittest.Ctx, two, "main", gittest.Lease("two", 60))
+	_, err := transport.AcquireLock(gittest.Ctx, two, "main", gittest.Lease("two", 60))
 	locked := gittest.As[*transport.ErrLocked](t, err)
 	assert.Equal(t, gittest.Lease("one", 60), locked.Lease)
 	assert.Equal(t, lock.Ref(), git.Ref{Name: locked.Ref, SHA: locked.SHA})
@@ -65,12 +64,11 @@ func TestALockOfTheDeadIsTakenUnderTheTakersName(t *testing.T) {
 	c := h.At(10)
 	from := h.Dead(c)
 	calls := c.NetworkCalls()
-	lock, err := transport.TakeOverLock(gittest.Ctx, c, from, gittest.Lease("two", 600))
-	require.NoError(t, err)
+	lock := gittest.Must(transport.TakeOverLock(gittest.Ctx, c, from, gittest.Lease("two", 600)))(t)
 	assert.Equal(t, calls+1, c.NetworkCalls())
 	assert.Equal(t, "two", lock.Holder)
 	assert.Equal(t, lock.Ref().SHA, h.Tip("refs/mergexo/lock/main"))
-	_, err = transport.AcquireLock(gittest.Ctx, h.At(20), "main", gittest.Lease("dead", 600))
+	_, err := transport.AcquireLock(gittest.Ctx, h.At(20), "main", gittest.Lease("dead", 600))
 	locked := gittest.As[*transport.ErrLocked](t, err, "the dead one's next run does not take it for its own")
 	assert.Equal(t, lock.Lease, locked.Lease)
 
@@ -253,12 +251,11 @@ func TestAProtectedBaseSaysSoAndTheLockStays(t *testing.T) {
 	for _, name := range []string{"update", "pre-receive"} { // one ref is refused, or the whole push
 		t.Run(name, func(t *testing.T) {
 			h, c, start, sha := gittest.Turn(t)
-			lock, err := transport.AcquireLock(gittest.Ctx, c, "agent/x", gittest.Lease("one", 60))
-			require.NoError(t, err)
+			lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "agent/x", gittest.Lease("one", 60)))(t)
 			hook := "#!/bin/sh\nif [ $# = 0 ]; then grep -q refs/heads/agent/x || exit 0; elif [ $1 != refs/heads/agent/x ]; then exit 0; fi\n" +
 				"echo 'GH006: Protected branch update failed for refs/heads/agent/x.' >&2\nexit 1\n"
 			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", name), []byte(hook), 0o755))
-			err = transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Drop: []git.Ref{lock.Ref()}})
+			err := transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Drop: []git.Ref{lock.Ref()}})
 			rejected := gittest.As[*git.ErrRejected](t, err)
 			assert.Equal(t, git.Protected, rejected.Reason)
 			assert.Equal(t, "refs/heads/agent/x", rejected.Ref)

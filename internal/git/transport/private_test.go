@@ -59,8 +59,7 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 
 	for _, content := range [][]byte{kept(t, 100), {}, nil} {
 		require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}), "the last one wins, whoever wrote what was there")
-		got = gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
-		assert.Equal(t, string(content), string(got))
+		assert.Equal(t, string(content), string(gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)))
 		assert.Equal(t, "1", h.Git(h.Bare, "rev-list", "--count", session), "and has no history")
 	}
 	own := gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "..", "*", "mergexo-git-*")))(t)
@@ -81,8 +80,7 @@ func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
 			assert.Equal(t, calls+1, c.NetworkCalls())
 			assert.Equal(t, before, objects(t, c))
 			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)
-			assert.True(t, bytes.Equal(content, got))
+			assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)))
 			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
 			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
 			h.Git(h.Bare, "fsck", "--strict")
@@ -222,9 +220,7 @@ func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
 			h.Git(h.Bare, "config", config, "false")
 			content := kept(t, 2000)
 			require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}))
-			got, err := transport.ReadPrivate(gittest.Ctx, c, session, 2000)
-			require.NoError(t, err)
-			assert.True(t, bytes.Equal(content, got))
+			assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 2000))(t)))
 			require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
 		})
 	}
@@ -245,8 +241,7 @@ func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, transport.WritePrivate(gone, c, transport.PrivateRef{Ref: session}), context.Canceled)
 	require.ErrorIs(t, transport.Stage(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
-	_, err := transport.ReadPrivate(gone, c, session, 10)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, gittest.Err(transport.ReadPrivate(gone, c, session, 10)), context.Canceled)
 	assert.Empty(t, h.Tip(gittest.Stage))
 }
 
@@ -271,8 +266,7 @@ func TestWhatTwoReplaceIsReplacedOnce(t *testing.T) {
 	second := gittest.Must(transport.SwapPrivate(gittest.Ctx, other, transport.PrivateRef{Ref: ref, Content: []byte("two")}, first))(t)
 	stale(c, "also two", first)
 	assert.Equal(t, second, h.Git(h.Bare, "rev-parse", ref))
-	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, ref, 100))(t)
-	assert.Equal(t, "two", string(got))
+	assert.Equal(t, "two", string(gittest.Must(transport.ReadPrivate(gittest.Ctx, c, ref, 100))(t)))
 
 	for _, wrong := range []struct{ ref, was string }{{"refs/heads/main", ""}, {ref, "two"}} {
 		assert.Error(t, gittest.Err(transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: wrong.ref}, wrong.was)))

@@ -43,8 +43,7 @@ func newYard(t *testing.T, script string) *yard {
 // ask sends a request as login and gives the answer.
 func (y *yard) ask(login, method, path, body string) string {
 	y.t.Helper()
-	req, err := http.NewRequestWithContext(y.t.Context(), method, y.urls.API+"/repos/octo/widgets"+path, strings.NewReader(body))
-	require.NoError(y.t, err)
+	req := must.Get(http.NewRequestWithContext(y.t.Context(), method, y.urls.API+"/repos/octo/widgets"+path, strings.NewReader(body)))(y.t)
 	req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	client := &http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		r.Header.Del("Authorization") // where logs are, it is refused
