@@ -14,6 +14,9 @@ import (
 func TestAMergeOfWhatSteersARepositorySaysSo(t *testing.T) {
 	t.Parallel()
 	assert.Empty(t, merge.SteeringNotes([]string{"a.go", "docs/workflows/x.yml"}))
+	all := []string{".github/mergexo.toml", ".github/mergexo/setup/action.yml", ".github/workflows/a.yml", ".GITHUB/workflows/b.yml", "a.go", ".gitmodules", "docs/CODEOWNERS"}
+	assert.Equal(t, []string{"It changes files that control this repository: MergeXO's settings (.github/mergexo.toml), workflows (.github/workflows/a.yml, .GITHUB/workflows/b.yml), " +
+		"what MergeXO's jobs install (.github/mergexo/setup/action.yml), code owners (docs/CODEOWNERS), submodules (.gitmodules)"}, merge.SteeringNotes(all))
 	paths := []string{".github/mergexo.toml", ".github/CODEOWNERS", ".GitHub/Workflows/@octo`<b>.yml", "a.go"}
 	for i := range 6 {
 		paths = append(paths, fmt.Sprintf(".github/actions/a%d/action.yml", i))

@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -66,7 +67,7 @@ func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
 	for _, s := range []*Space{&live, &next} {
 		require.NoError(t, s.Close())
 	}
-	assert.Empty(t, must.Get(filepath.Glob(filepath.Join(escaped(temp), lockName+"*")))(t))
+	assert.Empty(t, must.Get(fs.Glob(os.DirFS(temp), lockName+"*"))(t))
 }
 
 func TestALockThatIsNoFileOfOursIsLeftAlone(t *testing.T) {

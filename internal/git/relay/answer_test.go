@@ -142,6 +142,7 @@ func (s *twoTokens) Token(context.Context) (string, error) {
 }
 func (s *twoTokens) Secrets() []string   { return nil }
 func (s *twoTokens) Refused(string) bool { s.refused++; return true }
+func (s *twoTokens) Fresh(string) bool   { return false }
 
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	for good, want := range map[string]string{"token-0": "version 2", "token-1": "version 2", "token-2": "Authentication failed for"} {
