@@ -96,8 +96,7 @@ func TestOnlyObjectIsExact(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`: `{"a": 1}`, "x {y} {} ```json\n{\"a\": {\"b\": \"}{\"}}\n``` z": `{"a": {"b": "}{"}}`, " {} ": "{}", "a } b {\n \"c\": 1} ": "{\n \"c\": 1}",
 	} {
-		got := must.Get(onlyObject(text))(t, text)
-		assert.Equal(t, want, string(got))
+		assert.Equal(t, want, string(must.Get(onlyObject(text))(t, text)))
 	}
 	for text, want := range map[string]string{
 		``:                         "agent: its answer is empty: want one JSON object",

@@ -121,8 +121,7 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	} {
 		h := newHub(t, settings)
 		h.write("main", doctor.WorkflowPath, starting.Workflow())
-		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2)
-		assert.Contains(t, got.out, line)
+		assert.Contains(t, programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2).out, line)
 	}
 }
 
@@ -133,8 +132,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	assert.Equal(t, 1, programIn(t, t.TempDir(), "", env, "doctor", "--strict").exit, "no model will run")
 	shows(t, "doctor/github.txt", "", withoutGit(got.out))
 
-	got = programIn(t, t.TempDir(), "", env, "doctor", "--json").ok(t)
-	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
+	shows(t, "doctor/github.json", "", indented(t, withoutGit(programIn(t, t.TempDir(), "", env, "doctor", "--json").ok(t).out)))
 
 	// What a workflow's token is not shown is not guessed.
 	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor").ok(t)
@@ -144,8 +142,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": true, "contexts": []string{"test"}}, "restrictions": nil})
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
-	got = programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2)
-	shows(t, "doctor/trouble.txt", "", withoutGit(got.out))
+	shows(t, "doctor/trouble.txt", "", withoutGit(programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2).out))
 }
 
 // withoutGit takes out the version of git, which is the machine's.
@@ -178,12 +175,10 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
-	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir).exits(t, 2)
-	shows(t, "doctor/checkout.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/checkout.txt", dir, withoutGit(programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir).exits(t, 2).out))
 
 	put(t, dir, "scripts/agent", "#!/bin/sh\n")
-	got = programIn(t, dir, "", named, "doctor")
-	assert.Contains(t, got.out, `"scripts/agent" is not executable`)
+	assert.Contains(t, programIn(t, dir, "", named, "doctor").out, `"scripts/agent" is not executable`)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
 	got = programIn(t, dir, "", named, "doctor")
 	assert.Contains(t, got.out, `agent.command: "scripts/agent" exists`)

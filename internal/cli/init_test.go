@@ -70,11 +70,9 @@ func TestInitAndDoctor(t *testing.T) {
 	assert.Equal(t, "codex", settings.Agent.Adapter)
 	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
 	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
-	info := must.Get(os.Stat(filepath.Join(dir, thread.SettingsPath)))(t)
-	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
+	assert.Equal(t, fs.FileMode(0o644), must.Get(os.Stat(filepath.Join(dir, thread.SettingsPath)))(t).Mode().Perm())
 
-	got = programIn(t, dir, "", nil, "doctor").ok(t)
-	shows(t, "doctor/fresh.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/fresh.txt", dir, withoutGit(programIn(t, dir, "", nil, "doctor").ok(t).out))
 
 	// What is suggested works when it is taken.
 	suggested := regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(files[thread.SettingsPath], "$1")
@@ -164,8 +162,7 @@ func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	shows(t, "init/split.yml", "", files[doctor.WorkflowPath])
 	assert.Contains(t, files[doctor.WorkflowPath], "--phase agent")
 
-	got := programIn(t, dir, "", nil, "doctor").ok(t)
-	shows(t, "doctor/split.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/split.txt", dir, withoutGit(programIn(t, dir, "", nil, "doctor").ok(t).out))
 
 	programIn(t, dir, "", nil, "init").ok(t)
 	assert.Equal(t, files, filesIn(t, dir), "the form is read back from the files")
@@ -180,8 +177,7 @@ func TestInitAsks(t *testing.T) {
 		return dir
 	}
 	dir := world(t)
-	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t)
-	shows(t, "init/questions.txt", dir, got.errout)
+	shows(t, "init/questions.txt", dir, programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t).errout)
 	files := filesIn(t, dir)
 	settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 	assert.Equal(t, "claude", settings.Agent.Adapter)

@@ -105,8 +105,7 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	text := filesIn(t, dir)[doctor.WorkflowPath]
 	assert.Contains(t, text, "  push:\n    branches: [trunk, \"mergexo/train/**\"]\n  delete:\n")
 	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
-	got := programIn(t, dir, "n\n", nil, "init").ok(t)
-	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
+	assert.Contains(t, programIn(t, dir, "n\n", nil, "init").ok(t).out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
 }
 
 // A link stays a link, and what it leads to stays as it is.
@@ -114,8 +113,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	dir := newRepository(t, "ci/real.yml", quietCI, thread.SettingsPath, "[merge]\nverify = \"ci\"\n", doctor.WorkflowPath, starting.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
 	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
-	info := must.Get(os.Lstat(filepath.Join(dir, ownCI)))(t)
-	assert.NotZero(t, info.Mode()&os.ModeSymlink)
+	assert.NotZero(t, must.Get(os.Lstat(filepath.Join(dir, ownCI)))(t).Mode()&os.ModeSymlink)
 	assert.Equal(t, quietCI, filesIn(t, dir)["ci/real.yml"])
 	assert.Contains(t, got.out, "Let "+ownCI+" run on the branches of the merge train, which needs the token of a GitHub App (it is a link to another file):")
 }

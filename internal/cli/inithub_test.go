@@ -88,8 +88,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 		h.write("main", name, files[name])
 	}
-	got = h.onGitHub(dir, "octo")
-	assert.Contains(t, got.out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
+	assert.Contains(t, h.onGitHub(dir, "octo").out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
 	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
 	programIn(t, dir, "", h.terminal("octo"), "doctor").ok(t)
 }
@@ -111,8 +110,7 @@ func TestInitTellsWhatATokenMayNot(t *testing.T) {
 	got = h.onGitHub(dir, "alice") // may write, and is no administrator
 	require.Equal(t, 0, got.exit, got.errout)
 	shows(t, "init/github_writer.txt", "", got.out)
-	got = h.onGitHub(dir, "octo").ok(t)
-	assert.Contains(t, got.out, "workflows of octo/widgets may open pull requests now\n")
+	assert.Contains(t, h.onGitHub(dir, "octo").ok(t).out, "workflows of octo/widgets may open pull requests now\n")
 }
 
 func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
@@ -150,8 +148,7 @@ func TestInitGoesOnAfterAnInterruption(t *testing.T) {
 				if key != nil {
 					assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"], "made once")
 				}
-				got := h.onGitHub(dir, "octo")
-				shows(t, "init/github_again.txt", "", got.out)
+				shows(t, "init/github_again.txt", "", h.onGitHub(dir, "octo").out)
 			})
 		}
 	}
@@ -204,8 +201,7 @@ func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--force").exit)
 	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1], "without GitHub nobody knows better")
 
-	got = h.onGitHub(dir, "octo", "--force", "--ghes").ok(t)
-	assert.NotContains(t, got.out, "the sweep runs")
+	assert.NotContains(t, h.onGitHub(dir, "octo", "--force", "--ghes").ok(t).out, "the sweep runs")
 	assert.Equal(t, `"17 1-23 * * *"`, cron()[1], "a server of one's own bills nothing")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, doctor.WorkflowPath)))

@@ -124,8 +124,7 @@ func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
 			assert.Contains(t, got.out, "The branch fix was not moved to the result")
 			assert.Equal(t, head, y.origin("fix"))
 			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-			got = y.merge("--branch", "fix").ok(t)
-			assert.Contains(t, got.out, "result: nothing, what fix changes is part of main already: ")
+			assert.Contains(t, y.merge("--branch", "fix").ok(t).out, "result: nothing, what fix changes is part of main already: ")
 		})
 	}
 }
@@ -134,8 +133,7 @@ func TestAnOriginWithoutLocks(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)
 	y.refuses("refs/mergexo/lock/main")
-	got := y.merge("--branch", "fix").ok(t)
-	assert.Contains(t, got.errout, "no_lock")
+	assert.Contains(t, y.merge("--branch", "fix").ok(t).errout, "no_lock")
 }
 
 // TestTheBaseSaysHowItIsTested: whatever a branch does to the settings or to what tests are found by, it is tested as its

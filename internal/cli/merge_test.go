@@ -168,11 +168,9 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 	t.Run("the branch is checked out", func(t *testing.T) {
 		y := begin(t)
 		y.git(y.dir, "checkout", "-q", "fix")
-		got := local(y).ok(t)
-		assert.Contains(t, got.out, "The branch fix was not moved to the result")
+		assert.Contains(t, local(y).ok(t).out, "The branch fix was not moved to the result")
 		assert.Equal(t, y.origin("fix"), y.here("fix"))
-		again := local(y).ok(t)
-		assert.Contains(t, again.out, "result: nothing, what fix changes is part of main already: ")
+		assert.Contains(t, local(y).ok(t).out, "result: nothing, what fix changes is part of main already: ")
 	})
 	t.Run("in a clone that is not whole", func(t *testing.T) {
 		y := newYard(t, nil)

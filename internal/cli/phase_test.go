@@ -19,8 +19,7 @@ func TestARunInTwoParts(t *testing.T) {
 	assert.Contains(t, h.comments(), "Answered 1 comment")
 
 	dir = filepath.Join(t.TempDir(), "handed")
-	got = program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t)
-	assert.Contains(t, got.out, `"result":"nothing"`)
+	assert.Contains(t, program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t).out, `"result":"nothing"`)
 	assert.FileExists(t, filepath.Join(dir, "outcome.json"), "it says so: nothing at all would mean that the job died")
 }
 

@@ -51,8 +51,7 @@ func TestASweepAtATerminal(t *testing.T) {
 	shows(t, "sweep/dry.txt", "", steady(got.out))
 	assert.NotContains(t, h.comments(), "MergeXO")
 
-	got = program(t, h.terminal("actions"), "sweep").ok(t)
-	shows(t, "sweep/work.txt", "", steady(got.out))
+	shows(t, "sweep/work.txt", "", steady(program(t, h.terminal("actions"), "sweep").ok(t).out))
 	assert.Contains(t, h.comments(), "Answered 1 comment")
 
 	got = program(t, h.terminal("actions"), "sweep").ok(t)
@@ -82,8 +81,7 @@ func TestASweepOnTheSchedule(t *testing.T) {
 		t.Run(event, func(t *testing.T) {
 			h := newHub(t, command(answers))
 			env, output, summary := h.atWork(event, payload)
-			got := program(t, env, "run", "--json").ok(t)
-			assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, got))
+			assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, program(t, env, "run", "--json").ok(t)))
 			assert.Contains(t, text(t, summary), "### MergeXO: sweep of octo/widgets")
 			assert.Equal(t, "result=done\npr=\nturn-key=\nhead-sha=\nblocked-reason=\n", text(t, output))
 			assert.Contains(t, h.comments(), "Answered 1 comment")
@@ -91,8 +89,7 @@ func TestASweepOnTheSchedule(t *testing.T) {
 	}
 	h := newHub(t, command(answers))
 	env, _, summary := h.atWork("workflow_dispatch", `{"inputs": {"number": "1"}, "ref": "refs/heads/main", "workflow": "x", "repository": {"full_name": "octo/widgets"}}`)
-	got := program(t, env, "run", "--json").ok(t)
-	assert.EqualValues(t, 1, object(t, got)["number"], "by hand with a number: that one")
+	assert.EqualValues(t, 1, object(t, program(t, env, "run", "--json").ok(t))["number"], "by hand with a number: that one")
 	assert.NotContains(t, text(t, summary), "sweep of")
 }
 
@@ -108,8 +105,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	assert.NotContains(t, h.comments(), "MergeXO", "a plan writes nothing")
 
 	env, output, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-	got = program(t, env, "sweep", "--json", "--only", "1").ok(t)
-	assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, got))
+	assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, program(t, env, "sweep", "--json", "--only", "1").ok(t)))
 	assert.Contains(t, text(t, output), "result=done\n")
 	assert.Contains(t, text(t, summary), "#1", "what an event's run would say")
 	assert.NotContains(t, text(t, summary), "sweep of", "of a repository at which nobody has looked")
@@ -118,8 +114,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	program(t, env, "sweep", "--only", "repository").ok(t)
 
 	env, output, _ = h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-	got = program(t, env, "sweep", "--matrix").ok(t)
-	assert.Equal(t, `{"include":[]}`+"\n", got.out)
+	assert.Equal(t, `{"include":[]}`+"\n", program(t, env, "sweep", "--matrix").ok(t).out)
 	assert.Equal(t, "matrix={\"include\":[]}\nwork=false\nmax-parallel=20\n", text(t, output), "nobody asks how many jobs there may be of none")
 }
 
@@ -228,14 +223,12 @@ func TestTheDashboardIsWrittenWholeOrNotAtAll(t *testing.T) {
 	}
 	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep", "--html", page).exit)
 	whole()
-	info := must.Get(os.Stat(page))(t)
-	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	assert.Equal(t, os.FileMode(0o644), must.Get(os.Stat(page))(t).Mode().Perm())
 
 	require.NoError(t, os.WriteFile(page, []byte("an older one"), 0o600))
 	assert.Equal(t, 2, program(t, append(h.terminal("actions"), "GITHUB_TOKEN=nonsense"), "status", "--html", page).exit)
 	assert.Equal(t, "an older one", text(t, page))
-	got := program(t, h.terminal("octo"), "status", "--html", page).ok(t)
-	assert.Empty(t, got.out)
+	assert.Empty(t, program(t, h.terminal("octo"), "status", "--html", page).ok(t).out)
 	whole()
 	assert.Equal(t, 2, program(t, h.terminal("octo"), "status", "--html", page, "--pr", "1").exit)
 }

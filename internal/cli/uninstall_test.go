@@ -82,8 +82,7 @@ func TestUninstallRemovesWhatIsMergeXOs(t *testing.T) {
 	for _, goes := range []string{"agent:", "mergexo:", "external:", "refs/mergexo/", "checkpoint", "7-greet", "gh-pr-9"} {
 		assert.NotContains(t, left, goes)
 	}
-	again := program(t, h.terminal("octo"), "uninstall", "--yes")
-	assert.Contains(t, again.out, "There is nothing to remove.\n")
+	assert.Contains(t, program(t, h.terminal("octo"), "uninstall", "--yes").out, "There is nothing to remove.\n")
 }
 
 // What GitHub refuses holds nothing else up, and is told at the end.

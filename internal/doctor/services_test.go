@@ -58,8 +58,7 @@ func TestTheWorkflowHearsOtherServices(t *testing.T) {
 			again, there := Chosen(file, workflow.File{Path: SettingsPath})
 			require.True(t, there)
 			assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
-			e := newExam(Facts{Workflows: []workflow.File{file}})
-			assert.Empty(t, e.differing)
+			assert.Empty(t, newExam(Facts{Workflows: []workflow.File{file}}).differing)
 		})
 	}
 	assert.NotContains(t, Choice{}.Workflow(), "  status:")

@@ -75,8 +75,7 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\ntouch_paths:\n  - *.go # all\n  - 2024\n---\n":           {"*.go", "2024"},
 		"---\n# ours\ntouch_paths:\n\n  - a # why\n---\n":              {"a"},
 	} {
-		got := must.Get(flow.TouchPaths([]byte(text)))(t, "%q", text)
-		assert.Equal(t, want, got, "%q", text)
+		assert.Equal(t, want, must.Get(flow.TouchPaths([]byte(text)))(t, "%q", text), "%q", text)
 	}
 	for text, want := range map[string]string{
 		"":          "line 1: no front matter between lines of three dashes",

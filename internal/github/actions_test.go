@@ -154,8 +154,7 @@ func TestARerunThatIsRefused(t *testing.T) {
 		{reply{422, `{"message": "Validation Failed"}`, nil}, Invalid, ""},
 	} {
 		l := dial(t, Options{}, r.reply)
-		e := failure(t, l.Actions.RerunFailed(t.Context(), widgets, 5), r.want)
-		assert.Contains(t, e.Fix, r.fix)
+		assert.Contains(t, failure(t, l.Actions.RerunFailed(t.Context(), widgets, 5), r.want).Fix, r.fix)
 		assert.Len(t, l.seen, 1)
 	}
 }

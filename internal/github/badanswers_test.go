@@ -36,12 +36,10 @@ func TestAnswersThatAreNone(t *testing.T) {
 			assert.Equal(t, "compare aaa with bbb in octo/widgets: "+c.says, e.Error())
 			assert.NotEmpty(t, e.Fix)
 			assert.Len(t, l.seen, tries, "a read is repeated")
-			l = dial(t, Options{}, c.reply, reply{200, `{"status": "ahead"}`, nil})
-			require.NoError(t, l.compare(t), "once was enough")
+			require.NoError(t, dial(t, Options{}, c.reply, reply{200, `{"status": "ahead"}`, nil}).compare(t), "once was enough")
 
 			l = dial(t, Options{}, c.reply)
-			e = fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable)
-			assert.Equal(t, "look at octo/widgets#7: "+c.says, e.Error())
+			assert.Equal(t, "look at octo/widgets#7: "+c.says, fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable).Error())
 
 			l = dial(t, Options{}, c.reply)
 			failure(t, l.comment(t), Unclear)

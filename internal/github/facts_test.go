@@ -226,8 +226,7 @@ func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
 	}
 	c := w.client("actions")
 	for dir, want := range map[string]int{"docs": 3, "./docs/": 3, "docs/x..y": 0} {
-		all := must.Get(c.Repositories.FilesAt(t.Context(), widgets, "", dir))(t, dir)
-		assert.Len(t, all, want, dir)
+		assert.Len(t, must.Get(c.Repositories.FilesAt(t.Context(), widgets, "", dir))(t, dir), want, dir)
 	}
 	assert.NotEmpty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "."))(t))
 	before := calls(c)

@@ -103,8 +103,7 @@ func TestGitHubsRecordedAnswersAreUnderstood(t *testing.T) {
 	} {
 		answers := answersOf(t, c.scenario, c.method, c.path)
 		client := must.Get(New(Options{APIURL: "https://api.github.com", Token: "none", Transport: answers, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}))(t)
-		got := must.Get(c.read(t.Context(), client))(t, c.scenario)
-		assert.Equal(t, c.want, fmt.Sprint(got), c.scenario+" "+c.method)
+		assert.Equal(t, c.want, fmt.Sprint(must.Get(c.read(t.Context(), client))(t, c.scenario)), c.scenario+" "+c.method)
 		assert.Equal(t, 1, answers.used, "%s: the answer was not asked for", c.scenario)
 	}
 }

@@ -65,8 +65,7 @@ func TestClosingTwice(t *testing.T) {
 		require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	}
 	assert.Equal(t, model.PullClosed, must.Get(c.Pulls.Now(t.Context(), widgets, n))(t).State)
-	l := dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil})
-	require.NoError(t, l.Pulls.Close(t.Context(), widgets, 7))
+	require.NoError(t, dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil}).Pulls.Close(t.Context(), widgets, 7))
 	fails(c.Pulls.Now(t.Context(), widgets, 99))(t, NotFound)
 }
 

@@ -142,8 +142,7 @@ func TestATransferredIssue(t *testing.T) {
 		}
 	}
 	l := dial(t, Options{}, reply{301, `{"message": "Moved Permanently"}`, nil})
-	e := failure(t, l.comment(t), Moved)
-	assert.Equal(t, "comment on octo/widgets#7: Moved Permanently (301)", e.Error())
+	assert.Equal(t, "comment on octo/widgets#7: Moved Permanently (301)", failure(t, l.comment(t), Moved).Error())
 	l = dial(t, Options{}, reply{status: 301, header: map[string]string{"Location": "/x?token=" + secret}})
 	failure(t, l.comment(t), Moved)
 

@@ -69,8 +69,7 @@ func TestAMutationIsSentOnce(t *testing.T) {
 		err := c.Pulls.Enqueue(t.Context(), widgets, view.Node, head)
 		assert.Equal(t, Unclear, KindOf(err), "%s: %v", name, err)
 		assert.NotEqual(t, was, calls(c), name)
-		after := must.Get(c.Threads.Queue(t.Context(), widgets, number))(t, name)
-		require.NotNil(t, after.Entry, name)
+		require.NotNil(t, must.Get(c.Threads.Queue(t.Context(), widgets, number))(t, name).Entry, name)
 		require.NoError(t, c.Pulls.Dequeue(t.Context(), widgets, view.Node), name)
 	}
 }

@@ -63,8 +63,7 @@ func TestAReactionIsSentAgain(t *testing.T) {
 	l = dial(t, Options{}, reply{status: 502})
 	failure(t, eyes(l), Unclear)
 	assert.Len(t, l.seen, tries)
-	l = dial(t, Options{}, reply{status: 410})
-	require.NoError(t, eyes(l))
+	require.NoError(t, eyes(dial(t, Options{}, reply{status: 410})))
 	l = dial(t, Options{}, reply{status: 403})
 	failure(t, eyes(l), Forbidden)
 

@@ -41,6 +41,5 @@ func TestAStateThatIsNotTold(t *testing.T) {
 func TestThreadsThatPeopleHaveResolved(t *testing.T) {
 	w := newWorld(t)
 	w.pull()
-	c := w.client("actions")
-	assert.Empty(t, must.Get(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
+	assert.Empty(t, must.Get(w.client("actions").Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
 }

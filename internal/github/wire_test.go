@@ -188,8 +188,7 @@ func TestASilentServer(t *testing.T) {
 	l := &line{url: server.URL}
 	l.open(t, Options{Clock: c})
 	failure(t, l.comment(t), Unclear)
-	e := failure(t, l.compare(t), Unavailable)
-	assert.Contains(t, e.Message, "no answer in time")
+	assert.Contains(t, failure(t, l.compare(t), Unavailable).Message, "no answer in time")
 	rest, _ := l.Calls()
 	assert.Equal(t, 1+tries, rest)
 }

@@ -182,7 +182,6 @@ func FuzzContain(f *testing.F) {
 func TestAnEndlessTextIsContainedAtOnce(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"[", "*a_", "> ", "- ", "`", "<", "<b>", "@a", "![", "x\n", "|\n|-\n", "1. ", "&#64;", "]:", "<details>"} {
-		got := markdown.Contain(strings.Repeat(part, 100_000), alice)
-		assert.True(t, strings.HasPrefix(got, "```"), "%q", part)
+		assert.True(t, strings.HasPrefix(markdown.Contain(strings.Repeat(part, 100_000), alice), "```"), "%q", part)
 	}
 }

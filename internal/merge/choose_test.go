@@ -191,8 +191,7 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 				cs.Request.MirrorSHA = tt.tip
 			}
 			way, err := merge.ChooseFor(cs.Policy, cs.Snapshot.Pull, cs.Facts, cs.Request)
-			v := merge.Evaluate(cs)
-			assert.Equal(t, way, v.Way)
+			assert.Equal(t, way, merge.Evaluate(cs).Way)
 			if tt.problem == "" {
 				require.NoError(t, err)
 				assert.Equal(t, tt.want, way.Strategy)

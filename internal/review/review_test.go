@@ -157,8 +157,7 @@ func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
 		{"resolved by a bot on a fork", fork, resolved(""), false, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := review.Raised(c.comments, func(body string) string { return body }, c.by)
-			assert.Equal(t, c.want, got[0].Settled)
+			assert.Equal(t, c.want, review.Raised(c.comments, func(body string) string { return body }, c.by)[0].Settled)
 			assert.Equal(t, c.ask, c.by.Settlers(c.comments))
 		})
 	}

@@ -255,6 +255,5 @@ func TestABigPushIsChunkedAndALargeOneIsZipped(t *testing.T) {
 	}
 	c.commit("big.txt", b.String())
 	c.git("-c", "http.postBuffer=65536", "push", "-q", "origin", "HEAD:refs/heads/big")
-	again := w.clone("octo", "-b", "big")
-	require.Equal(t, c.git("rev-parse", "HEAD"), again.git("rev-parse", "HEAD"))
+	require.Equal(t, c.git("rev-parse", "HEAD"), w.clone("octo", "-b", "big").git("rev-parse", "HEAD"))
 }

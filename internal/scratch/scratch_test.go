@@ -114,8 +114,7 @@ func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
 		if strings.Contains(d, "in/.git") || strings.Contains(d, "outside") {
 			want = 0o055
 		}
-		info := must.Get(os.Lstat(d))(t)
-		assert.Equal(t, want, info.Mode().Perm(), d)
+		assert.Equal(t, want, must.Get(os.Lstat(d))(t).Mode().Perm(), d)
 	}
 	require.NoError(t, os.Chmod(filepath.Join(dir, ".git", "c"), 0o755))
 	assert.False(t, must.Get(Unlock(dir, ""))(t), "all of it is open")

@@ -231,8 +231,7 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 }
 
 func TestALogAsPeopleReadIt(t *testing.T) {
-	raw := must.Get(os.ReadFile("testdata/job.log"))(t)
-	golden.Text(t, "job.txt", turn.CleanLog(raw, false))
+	golden.Text(t, "job.txt", turn.CleanLog(must.Get(os.ReadFile("testdata/job.log"))(t), false))
 }
 
 func TestOfALongLogTheErrorIsKept(t *testing.T) {

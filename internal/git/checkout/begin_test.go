@@ -38,8 +38,7 @@ func TestBeginMakesABranchOnTheTipOfTheBase(t *testing.T) {
 			assert.Equal(t, tip, gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t))
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			made := gittest.Committed(t, c, "change")
-			assert.EqualValues(t, "ahead", gittest.Must(history.Relation(gittest.Ctx, c, tip, made))(t))
+			assert.EqualValues(t, "ahead", gittest.Must(history.Relation(gittest.Ctx, c, tip, gittest.Committed(t, c, "change")))(t))
 			theirs := h.Commit("main", "theirs", map[string]string{"b.txt": "b\n"})
 			require.Equal(t, theirs, gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main"))(t)["main"])
 			merged := gittest.Must(checkout.MergeOrigin(gittest.Ctx, c, theirs, "Merge main"))(t)

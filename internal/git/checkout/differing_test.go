@@ -128,8 +128,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			clean("and it is committed no more")
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
 			agent("commit", "-q", "-a", "--allow-empty", "-m", "nothing else")
-			again := own()
-			assert.Equal(t, "a.txt", changed(again))
+			assert.Equal(t, "a.txt", changed(own()))
 
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now + now})
 			sha = gittest.Committed(t, c, "more")

@@ -121,15 +121,13 @@ func TestRestoreNamesTheBranchThatIsGone(t *testing.T) {
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
 	h.Git(h.Dev, "push", "-q", "origin", ":agent/x")
 	c := h.Open("")
-	none := gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", head))
-	assert.Equal(t, "refs/heads/agent/x", none.Ref)
+	assert.Equal(t, "refs/heads/agent/x", gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", head)).Ref)
 }
 
 func TestRestoreDoesWithoutABaseThatIsGone(t *testing.T) {
 	h := gittest.NewHub(t)
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
-	c := h.Restored("agent/x", "release/9", head, "")
-	assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
+	assert.Equal(t, "one\n", gittest.Read(t, h.Restored("agent/x", "release/9", head, "").Dir(), "a.txt"))
 }
 
 func TestRestoreWorksInALinkedWorktree(t *testing.T) {
@@ -166,8 +164,7 @@ func TestRestoreTakesCredentialsOut(t *testing.T) {
 	h.Git(dir, "config", "remote.origin.url", strings.Replace(h.Url, "://", "://x-access-token:"+gittest.Token+"@", 1))
 	gittest.Write(t, dir, map[string]string{".git/modules/deep/sub/config": "[http \"https://github.com/\"]\n\textraheader = " + gittest.Header + "\n"})
 
-	c := h.Restored("agent/x", "main", head, dir, func(o *git.Options) { o.Temp = temp })
-	assert.Equal(t, dir, c.Dir())
+	assert.Equal(t, dir, h.Restored("agent/x", "main", head, dir, func(o *git.Options) { o.Temp = temp }).Dir())
 	kept := gittest.Read(t, dir, ".git/config") + gittest.Read(t, dir, ".git/modules/deep/sub/config")
 	for _, secret := range []string{gittest.Token, "basic", "extraheader", "git-credentials", "sshCommand", "store"} {
 		assert.NotContains(t, kept, secret)
@@ -212,8 +209,7 @@ func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("agent/x", "other", map[string]string{"a.txt": "other\n"})
 	head := h.Commit("agent/x\u00a0", "work", map[string]string{"a.txt": "one\n"})
-	c := h.Restored("agent/x\u00a0", "main", head, h.Workspace("agent/x"))
-	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
+	assert.Equal(t, head, h.Agent(h.Restored("agent/x\u00a0", "main", head, h.Workspace("agent/x")), "rev-parse", "HEAD"))
 }
 
 func TestATrackingRefThatCannotBeMovedCostsNothingElse(t *testing.T) {

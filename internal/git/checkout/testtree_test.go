@@ -48,8 +48,7 @@ func TestATreeForTestsIsLikeAFreshClone(t *testing.T) {
 		assert.Equal(t, want, gittest.Read(t, tree, file), file)
 	}
 	assert.NotZero(t, gittest.Must(os.Lstat(filepath.Join(tree, "link")))(t).Mode()&os.ModeSymlink)
-	info := gittest.Must(os.Stat(filepath.Join(tree, "run")))(t)
-	assert.NotZero(t, info.Mode()&0o100)
+	assert.NotZero(t, gittest.Must(os.Stat(filepath.Join(tree, "run")))(t).Mode()&0o100)
 	files := gittest.Must(os.ReadDir(filepath.Join(tree, "sub")))(t)
 	assert.Empty(t, files)
 

@@ -141,8 +141,7 @@ func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
 	odd := "caf\xe9-\u00a0-\u0085-x" // not UTF-8, a space that is none in ASCII, a control character
 	c := h.Open("")
 	for _, ref := range []string{"refs/heads/none", "refs/heads/" + odd, "refs/mergexo/turn/8/none"} {
-		none := gittest.As[*git.ErrNoRef](t, gittest.Err(history.FetchRef(gittest.Ctx, c, ref)), ref)
-		assert.Equal(t, ref, none.Ref)
+		assert.Equal(t, ref, gittest.As[*git.ErrNoRef](t, gittest.Err(history.FetchRef(gittest.Ctx, c, ref)), ref).Ref)
 	}
 	none := gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, odd, "main", head))
 	assert.Equal(t, "refs/heads/"+odd, none.Ref)

@@ -96,8 +96,7 @@ func (h *randomHistory) pick(list []string) string { return list[h.rand.IntN(len
 
 // earlier is a tip or one of the commits before it.
 func (h *randomHistory) earlier(tip string) string {
-	list := strings.Fields(h.Git("rev-list", "--max-count=4", tip))
-	return h.pick(list)
+	return h.pick(strings.Fields(h.Git("rev-list", "--max-count=4", tip)))
 }
 
 // on is a commit with these files.

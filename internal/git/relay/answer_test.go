@@ -128,8 +128,7 @@ func TestAPushOfNothingAsksTheServerNothing(t *testing.T) {
 	url := serving(t, func(http.ResponseWriter, *http.Request) { assert.Fail(t, "the server was asked") })
 	for _, said := range []string{"0000", pkt("shallow "+here) + "0000"} {
 		r := relayOf(t, url, Pushing(one), packLimit)
-		answer := talk(t, r, strings.NewReader(said))
-		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", answer)
+		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", talk(t, r, strings.NewReader(said)))
 		assert.Empty(t, r.Reword(""))
 	}
 }

@@ -52,8 +52,7 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 	assert.Equal(t, "content", h.Git(h.Bare, "ls-tree", "--name-only", session))
 
 	other := h.Open("")
-	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
-	assert.True(t, bytes.Equal(content, got))
+	assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)))
 	assert.Equal(t, 1, other.NetworkCalls())
 	assert.Empty(t, objects(t, other))
 

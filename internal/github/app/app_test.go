@@ -263,8 +263,7 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	assert.True(t, tokens.Refused(first), "another goroutine may have had it replaced")
 	assert.Equal(t, second, h.token(tokens))
 	assert.True(t, tokens.Refused(second))
-	third := h.token(tokens)
-	assert.True(t, tokens.Refused(third))
+	assert.True(t, tokens.Refused(h.token(tokens)))
 	assert.False(t, tokens.Refused(h.token(tokens)), "a server that refuses them all is not asked for ever")
 
 	// The gateway does that by itself, and for a write too: what is refused has had no effect.
