@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestWhatIsNotMergedSaysWhyAndChangesNothing: the same account for people, in one line and for programs.
@@ -111,22 +113,20 @@ func TestAnOriginThatProtectsItsBase(t *testing.T) {
 
 func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(y *yard){
+	must.Each(t, map[string]func(y *yard){
 		"by its settings": func(y *yard) { y.git(y.bare, "config", "receive.denyNonFastForwards", "true") },
 		"by a hook":       func(y *yard) { y.refuses("refs/heads/fix") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			head := y.origin("fix")
-			prepare(y)
-			got := y.merge("--branch", "fix").ok(t)
-			assert.Contains(t, got.out, "The branch fix was not moved to the result")
-			assert.Equal(t, head, y.origin("fix"))
-			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-			assert.Contains(t, y.merge("--branch", "fix").ok(t).out, "result: nothing, what fix changes is part of main already: ")
-		})
-	}
+	}, func(t *testing.T, prepare func(y *yard)) {
+		t.Parallel()
+		y := newYard(t, nil)
+		head := y.origin("fix")
+		prepare(y)
+		got := y.merge("--branch", "fix").ok(t)
+		assert.Contains(t, got.out, "The branch fix was not moved to the result")
+		assert.Equal(t, head, y.origin("fix"))
+		assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
+		assert.Contains(t, y.merge("--branch", "fix").ok(t).out, "result: nothing, what fix changes is part of main already: ")
+	})
 }
 
 func TestAnOriginWithoutLocks(t *testing.T) {
@@ -141,25 +141,24 @@ func TestAnOriginWithoutLocks(t *testing.T) {
 func TestTheBaseSaysHowItIsTested(t *testing.T) {
 	t.Parallel()
 	fails := "test:\n\tgrep -q hello greeting.txt\n"
-	for name, tt := range map[string]struct{ base, branch map[string]string }{
+	type row struct{ base, branch map[string]string }
+	must.Each(t, map[string]row{
 		"the settings":  {nil, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"}},
 		"none any more": {nil, map[string]string{".github/mergexo.toml": ""}},
 		"a way to find them": {
 			map[string]string{".github/mergexo.toml": "[merge]\nattempts = 1\n", "Makefile": fails},
 			map[string]string{"package.json": `{"scripts": {"test": "true"}}`},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, tt.base)
-			y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
-			y.commit("fix", "fix", "Hide it", tt.branch)
-			got := y.merge("--branch", "fix").fails(t, 3, "mergexo: PRE_MERGE_FAILED: ")
-			command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
-			if tt.base != nil {
-				command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
-			}
-			assert.Regexp(t, command, got.out)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, tt.base)
+		y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+		y.commit("fix", "fix", "Hide it", tt.branch)
+		got := y.merge("--branch", "fix").fails(t, 3, "mergexo: PRE_MERGE_FAILED: ")
+		command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
+		if tt.base != nil {
+			command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
+		}
+		assert.Regexp(t, command, got.out)
+	})
 }

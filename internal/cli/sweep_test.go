@@ -119,19 +119,17 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 }
 
 func TestAPlanNeedsNoSettings(t *testing.T) {
-	for name, fault := range map[string]string{
+	must.Each(t, map[string]string{
 		"a server that is down": `"status": 503`, "a limit": `"status": 429, "headers": {"Retry-After": "7200"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
-			h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"path": "/api/v3/repos/octo/widgets/contents/.github/mergexo.toml"}, "times": 99, `+fault+`}`))
-			env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-			got := program(t, env, "sweep", "--matrix").ok(t)
-			assert.Contains(t, got.out, `{"include":[{"group":"1",`)
-			assert.Contains(t, text(t, output), "work=true\nmax-parallel=20\n")
-			assert.Contains(t, got.errout, "default_max_parallel")
-		})
-	}
+	}, func(t *testing.T, fault string) {
+		h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
+		h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"path": "/api/v3/repos/octo/widgets/contents/.github/mergexo.toml"}, "times": 99, `+fault+`}`))
+		env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+		got := program(t, env, "sweep", "--matrix").ok(t)
+		assert.Contains(t, got.out, `{"include":[{"group":"1",`)
+		assert.Contains(t, text(t, output), "work=true\nmax-parallel=20\n")
+		assert.Contains(t, got.errout, "default_max_parallel")
+	})
 }
 
 // The first number fails, and what the sweep does about the whole repository is refused.
@@ -155,14 +153,15 @@ func TestASweepThatEndsWithAMistakeTellsWhatItDid(t *testing.T) {
 }
 
 func TestHowASweepEnds(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		settings, fault string
 		env             []string
 		args            []string
 		exit            int
 		says            string
 		results         map[int]string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"an agent that fails":          {command("exit 1"), "", nil, nil, 1, "mergexo: #1: ", map[int]string{0: "nothing 0", 1: "failed 1"}},
 		"an agent that has a question": {command(`cat >/dev/null; echo '{"blocked_reason": "Which one?"}'`), "", nil, nil, 0, "", map[int]string{0: "nothing 0", 1: "blocked 3"}},
 		"a limit": {command(answers), `{"match": {"path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, nil, nil, 75,
@@ -174,22 +173,20 @@ func TestHowASweepEnds(t *testing.T) {
 		"no token":                   {command(answers), "", []string{"GITHUB_TOKEN="}, nil, 2, "mergexo: no token", map[int]string{0: "failed 2"}},
 		"a number that is not there": {command(answers), "", nil, []string{"--only", "99"}, 0, "", map[int]string{0: "nothing 0", 99: "nothing 0"}},
 		"no settings":                {"", "", nil, nil, 0, "", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, c.settings)
-			if c.fault != "" {
-				h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(c.fault))
-			}
-			got := program(t, append(h.terminal("actions"), c.env...), append([]string{"sweep", "--json"}, c.args...)...)
-			assert.Equal(t, c.exit, got.exit, got.out+got.errout)
-			if c.results != nil {
-				assert.Equal(t, c.results, swept(t, got))
-			}
-			if c.says != "" {
-				assert.Regexp(t, "(?m)^"+c.says, got.errout)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		h := newHub(t, c.settings)
+		if c.fault != "" {
+			h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(c.fault))
+		}
+		got := program(t, append(h.terminal("actions"), c.env...), append([]string{"sweep", "--json"}, c.args...)...)
+		assert.Equal(t, c.exit, got.exit, got.out+got.errout)
+		if c.results != nil {
+			assert.Equal(t, c.results, swept(t, got))
+		}
+		if c.says != "" {
+			assert.Regexp(t, "(?m)^"+c.says, got.errout)
+		}
+	})
 }
 
 func TestWhatASweepIsAskedForInVain(t *testing.T) {

@@ -35,7 +35,8 @@ func TestMergeKeepsTheBaseAndAddsWhatItLacks(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := []byte(c.base)
 			for range 5 {
-				assert.Equal(t, c.want, string(must.Get(Merge(got, []byte(c.branch), []string{"tags", "links"}))(t)))
+				got = must.Get(Merge(got, []byte(c.branch), []string{"tags", "links"}))(t)
+				assert.Equal(t, c.want, string(got))
 			}
 		})
 	}

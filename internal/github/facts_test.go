@@ -161,21 +161,20 @@ func TestDemandsOfBranchProtection(t *testing.T) {
 }
 
 func TestDemandsThatAreNotShown(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		bodies map[string]string
 		known  bool
 		why    string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no rulesets on this server": {map[string]string{}, false, "GitHub does not show it to this token"},
 		"no branch yet":              {map[string]string{"/rules/branches/main": "[]"}, false, "GitHub does not show it to this token"},
 		"not protected":              {map[string]string{"/rules/branches/main": "[]", "/branches/main": branchBody(t, false)}, true, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.bodies[""] = repository(t)
-			f := must.Get(answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets))(t)
-			assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		c.bodies[""] = repository(t)
+		f := must.Get(answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets))(t)
+		assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
+	})
 }
 
 func branchBody(t *testing.T, protected bool) string {

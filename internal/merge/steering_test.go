@@ -9,6 +9,7 @@ import (
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/merge"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAMergeOfWhatSteersARepositorySaysSo(t *testing.T) {
@@ -29,27 +30,26 @@ func TestAMergeOfWhatSteersARepositorySaysSo(t *testing.T) {
 
 func TestWhyTellsWhatAPullRequestSteers(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		files    []model.File
 		complete bool
 		says     string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nothing":         {[]model.File{{Path: "a.go"}}, true, ""},
 		"no files known":  {nil, false, ""},
 		"settings":        {[]model.File{{Path: "a.go"}, {Path: ".github/mergexo.toml"}}, true, "MergeXO's settings (.github/mergexo.toml); check them before you approve"},
 		"too many to see": {[]model.File{{Path: "a.go"}}, false, "none among the first 1 of its files; the merge checks all of them"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := ready()
-			c.Snapshot.Pull.Files, c.Snapshot.Pull.FilesComplete = tt.files, tt.complete
-			v := merge.Evaluate(c)
-			assert.True(t, v.Go, "it keeps nothing from being merged")
-			last := v.Gates[len(v.Gates)-1]
-			assert.Equal(t, tt.says != "", last.Name == merge.GateSteering)
-			if tt.says != "" {
-				assert.Contains(t, last.Evidence, tt.says)
-			}
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		c := ready()
+		c.Snapshot.Pull.Files, c.Snapshot.Pull.FilesComplete = tt.files, tt.complete
+		v := merge.Evaluate(c)
+		assert.True(t, v.Go, "it keeps nothing from being merged")
+		last := v.Gates[len(v.Gates)-1]
+		assert.Equal(t, tt.says != "", last.Name == merge.GateSteering)
+		if tt.says != "" {
+			assert.Contains(t, last.Evidence, tt.says)
+		}
+	})
 }

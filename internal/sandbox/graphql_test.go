@@ -32,21 +32,20 @@ func TestGraphQLWhoIsAsking(t *testing.T) {
 	assert.EqualValues(t, w.world.user("ann").ID, ann.at("viewer", "databaseId"), "accounts fit into 32 bits, comments do not")
 	assert.EqualValues(t, w.repo.ID, ann.at("repository", "databaseId"))
 
-	for name, c := range map[string]struct {
+	type row struct {
 		authorization, body, message string
 		status                       int
-	}{
+	}
+	must.Each(t, map[string]row{
 		"bad token":     {"bearer nonsense", `{"query": "{ viewer { login } }"}`, "Bad credentials", 401},
 		"no token":      {"", `{"query": "{ viewer { login } }"}`, "This endpoint requires you to be authenticated.", 401},
 		"not JSON":      {"bearer sandbox-ann", `{"query": `, "Problems parsing JSON", 400},
 		"without query": {"bearer sandbox-ann", `{}`, "A query attribute must be specified and must be a string.", 400},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := w.post(c.authorization, c.body)
-			assert.Equal(t, c.status, a.status)
-			assert.Contains(t, a.raw, c.message)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		a := w.post(c.authorization, c.body)
+		assert.Equal(t, c.status, a.status)
+		assert.Contains(t, a.raw, c.message)
+	})
 }
 
 func TestGraphQLPullRequest(t *testing.T) {
@@ -179,11 +178,12 @@ func TestGraphQLErrorsAreGitHubs(t *testing.T) {
 	w := newGQLWorld(t)
 	w.st.Repositories = append(w.st.Repositories, &Repository{ID: w.world.nextID(), Owner: "octo", Name: "secret", Private: true, Permissions: map[string]string{}})
 	repo := `repository(owner: "octo", name: "widgets")`
-	for name, c := range map[string]struct {
+	type row struct {
 		query string
 		want  map[string]any
 		data  any // below "repository" where that is there
-	}{
+	}
+	must.Each(t, map[string]row{
 		"unknown number": {`{ ` + repo + ` { issueOrPullRequest(number: 99) { __typename } } }`,
 			map[string]any{"type": "NOT_FOUND", "path": []any{"repository", "issueOrPullRequest"}, "message": "Could not resolve to an issue or pull request with the number of 99."}, map[string]any{"issueOrPullRequest": nil}},
 		"issue as pull request": {`{ ` + repo + ` { pullRequest(number: 1) { id } } }`,
@@ -198,17 +198,15 @@ func TestGraphQLErrorsAreGitHubs(t *testing.T) {
 			map[string]any{"type": "FORBIDDEN", "path": []any{"repository", "collaborators"}, "message": "You do not have permission to view repository collaborators."}, map[string]any{"collaborators": nil}},
 		"bad cursor": {`{ ` + repo + ` { issues(first: 1, after: "xyz") { nodes { id } } } }`,
 			map[string]any{"type": "INVALID_CURSOR_ARGUMENTS", "path": []any{"repository", "issues"}, "message": "`xyz` does not appear to be a valid cursor."}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := w.ask("eve", c.query, nil)
-			require.Equal(t, 200, a.status)
-			require.Len(t, a.Errors, 1, a.raw)
-			assert.Contains(t, a.Errors[0], "locations", "GitHub names the place in the query")
-			delete(a.Errors[0], "locations")
-			assert.Equal(t, c.want, a.Errors[0])
-			assert.Equal(t, c.data, a.Data["repository"])
-		})
-	}
+	}, func(t *testing.T, c row) {
+		a := w.ask("eve", c.query, nil)
+		require.Equal(t, 200, a.status)
+		require.Len(t, a.Errors, 1, a.raw)
+		assert.Contains(t, a.Errors[0], "locations", "GitHub names the place in the query")
+		delete(a.Errors[0], "locations")
+		assert.Equal(t, c.want, a.Errors[0])
+		assert.Equal(t, c.data, a.Data["repository"])
+	})
 }
 
 func TestGraphQLErrorsNameThePlace(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -158,26 +159,25 @@ func TestOnlyTheFirstCarLands(t *testing.T) {
 
 // A run dies when it has moved the head. Before the next one a check is run again, or the branch is deleted.
 func TestALandingThatIsNotGreenAnyMore(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		change    func(y *yard)
 		line, log string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a check is run again":  {func(y *yard) { y.report("m0+1", pending) }, "m0+1 testing", "land m0+1"},
 		"a check is red":        {func(y *yard) { y.settings.Retries = 0; y.report("m0+1", red) }, "", "land m0+1; fail #1 CHECKS_FAILED: the checks failed on what would land [build https://ci/m0+1]; delete 1"},
 		"the branch is deleted": {func(y *yard) { delete(y.facts.Branches, 1); delete(y.facts.Checks, "m0+1") }, "m0+1 testing", "land m0+1; push 2 m0+1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			y := newYard(t)
-			y.ask(requests(1)...)
-			y.run()
-			y.report("m0+1", green)
-			y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
-			y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
-			c.change(y)
-			y.passed()
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			assert.Equal(t, c.log, y.passed())
-		})
-	}
+	}, func(t *testing.T, c row) {
+		y := newYard(t)
+		y.ask(requests(1)...)
+		y.run()
+		y.report("m0+1", green)
+		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
+		y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
+		c.change(y)
+		y.passed()
+		y.run()
+		assert.Equal(t, c.line, y.line())
+		assert.Equal(t, c.log, y.passed())
+	})
 }

@@ -113,10 +113,11 @@ func TestTheWorkOfAFold(t *testing.T) {
 		return m, f
 	}
 	empty := train.New(still.Base)
-	for name, c := range map[string]struct {
+	type row struct {
 		change func(m *train.Manifest, f *train.Facts)
 		most   int
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nothing changes": {func(*train.Manifest, *train.Facts) {}, 0},
 		"all ask at once": {func(m *train.Manifest, f *train.Facts) {
 			*m, f.Asked, f.Branches = empty, still.Queue, map[int]string{}
@@ -127,14 +128,12 @@ func TestTheWorkOfAFold(t *testing.T) {
 		"the base moves":            {func(_ *train.Manifest, f *train.Facts) { f.Base = fmt.Sprintf("%064x", 1<<41) }, 2},
 		"all are closed":            {func(_ *train.Manifest, f *train.Facts) { allStand(f, train.Standing{State: model.PullClosed}) }, 4},
 		"all are frozen":            {func(m *train.Manifest, f *train.Facts) { frozen(m, f) }, 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m, f := moved(c.change)
-			steps := train.Steps(m, f, train.Defaults(), noon)
-			t.Logf("%d steps", steps)
-			assert.LessOrEqual(t, steps, c.most)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		m, f := moved(c.change)
+		steps := train.Steps(m, f, train.Defaults(), noon)
+		t.Logf("%d steps", steps)
+		assert.LessOrEqual(t, steps, c.most)
+	})
 	allocations := func(count int) float64 {
 		m, f := crowd(count)
 		return testing.AllocsPerRun(5, func() { train.Fold(m, f, train.Defaults(), noon.Add(time.Minute)) })

@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // assertReset asks git itself whether the checkout is at sha and clean.
@@ -31,7 +32,7 @@ func TestResetLeavesOnlyWhatIsCommitted(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	calls, dir := c.NetworkCalls(), c.Dir()
 	elsewhere := t.TempDir()
-	for name, mess := range map[string]func(*testing.T){
+	must.Each(t, map[string]func(*testing.T){
 		"nothing": func(t *testing.T) {},
 		"tracked files": func(t *testing.T) {
 			gittest.Write(t, dir, map[string]string{"a.txt": "three\n", "README.md": ""})
@@ -83,19 +84,17 @@ func TestResetLeavesOnlyWhatIsCommitted(t *testing.T) {
 			h.Agent(c, "add", "-f", "forced.log")
 			h.Agent(c, "commit", "-q", "-m", "of a test")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			gittest.Write(t, dir, map[string]string{"build.log": "kept\n"})
-			mess(t)
-			require.NoError(t, checkout.Reset(gittest.Ctx, c, sha))
-			assert.Equal(t, "two\n", gittest.Read(t, dir, "a.txt"))
-			assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
-			assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
-			entries := gittest.Must(os.ReadDir(dir))(t)
-			assert.Len(t, entries, 5, "%v", entries)
-			assertReset(t, h, c, "agent/x", sha)
-		})
-	}
+	}, func(t *testing.T, mess func(*testing.T)) {
+		gittest.Write(t, dir, map[string]string{"build.log": "kept\n"})
+		mess(t)
+		require.NoError(t, checkout.Reset(gittest.Ctx, c, sha))
+		assert.Equal(t, "two\n", gittest.Read(t, dir, "a.txt"))
+		assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
+		assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
+		entries := gittest.Must(os.ReadDir(dir))(t)
+		assert.Len(t, entries, 5, "%v", entries)
+		assertReset(t, h, c, "agent/x", sha)
+	})
 	assert.Equal(t, start, h.Git(dir, "rev-parse", "origin/agent/x"), "the server's branch is where it was")
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.Empty(t, gittest.Must(os.ReadDir(elsewhere))(t), "nothing is written through a link")

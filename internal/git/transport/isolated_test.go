@@ -22,26 +22,25 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestPublishBesideMakesAndMovesABranch(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _ := gittest.Begun(t, more...)
-			calls := c.NetworkCalls()
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			one := gittest.Snap(t, h, c, "")
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: one}))
-			assert.Equal(t, one, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
-			two := gittest.Snap(t, h, c, one)
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}))
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it exists already")
-			assert.Equal(t, two, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
-			assert.Equal(t, calls+3, c.NetworkCalls())
-			h.Git(h.Bare, "fsck", "--full")
-		})
-	}
+	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
+		h, c, _ := gittest.Begun(t, more...)
+		calls := c.NetworkCalls()
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+		one := gittest.Snap(t, h, c, "")
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: one}))
+		assert.Equal(t, one, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
+		two := gittest.Snap(t, h, c, one)
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}))
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it exists already")
+		assert.Equal(t, two, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+		assert.Equal(t, calls+3, c.NetworkCalls())
+		h.Git(h.Bare, "fsck", "--full")
+	})
 }
 
 func TestNoPublicationRewinds(t *testing.T) {

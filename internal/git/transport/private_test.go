@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const session = "refs/mergexo/session/7"
@@ -66,25 +67,23 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 }
 
 func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
-	for name, args := range map[string][]string{"shallow": {"--depth=1"}, "whole": nil, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			h := gittest.NewHub(t)
-			start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
-			c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", args...))
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			sha := gittest.Committed(t, c, "answer the review")
-			calls, before := c.NetworkCalls(), objects(t, c)
-			content := kept(t, 1000)
-			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
-			assert.Equal(t, calls+1, c.NetworkCalls())
-			assert.Equal(t, before, objects(t, c))
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)))
-			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
-			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
-			h.Git(h.Bare, "fsck", "--strict")
-		})
-	}
+	must.Each(t, map[string][]string{"shallow": {"--depth=1"}, "whole": nil, "partial": {"--filter=blob:none"}}, func(t *testing.T, args []string) {
+		h := gittest.NewHub(t)
+		start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
+		c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", args...))
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+		sha := gittest.Committed(t, c, "answer the review")
+		calls, before := c.NetworkCalls(), objects(t, c)
+		content := kept(t, 1000)
+		require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
+		assert.Equal(t, calls+1, c.NetworkCalls())
+		assert.Equal(t, before, objects(t, c))
+		assert.Equal(t, sha, h.Tip(gittest.Stage))
+		assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)))
+		require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
+		assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+		h.Git(h.Bare, "fsck", "--strict")
+	})
 }
 
 func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
@@ -101,35 +100,34 @@ func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
 }
 
 func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
-	for name, test := range map[string]struct {
+	type row struct {
 		hook, text string
 		size       int // of what is kept
 		said       string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the server refuses it": {
 			"update", "case $1 in refs/mergexo/session/*) echo 'no room for this' >&2; exit 1;; esac\n", 10,
 			"staged, but nothing was kept: push to refs/mergexo/session/7 rejected (other): [remote rejected] (hook declined); no room for this",
 		},
 		"it refuses the push as a whole":             {"pre-receive", "grep -q session && exit 1\nexit 0\n", 10, "hook declined"},
 		"something before it takes no long requests": {"update", "exit 0\n", 3 << 20, "413"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _, sha := gittest.Turn(t)
-			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", test.hook), []byte("#!/bin/sh\n"+test.text), 0o755))
-			h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
-				long := r.ContentLength < 0 || r.ContentLength > 1<<20
-				if long {
-					http.Error(w, "too large", http.StatusRequestEntityTooLarge)
-				}
-				return long
-			})
-			err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, test.size)})
-			require.ErrorAs(t, err, new(*transport.ErrNotKept))
-			assert.ErrorContains(t, err, test.said)
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			assert.Equal(t, 3, c.NetworkCalls())
+	}, func(t *testing.T, test row) {
+		h, c, _, sha := gittest.Turn(t)
+		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", test.hook), []byte("#!/bin/sh\n"+test.text), 0o755))
+		h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
+			long := r.ContentLength < 0 || r.ContentLength > 1<<20
+			if long {
+				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+			}
+			return long
 		})
-	}
+		err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, test.size)})
+		require.ErrorAs(t, err, new(*transport.ErrNotKept))
+		assert.ErrorContains(t, err, test.said)
+		assert.Equal(t, sha, h.Tip(gittest.Stage))
+		assert.Equal(t, 3, c.NetworkCalls())
+	})
 	t.Run("but the stage has to come through", func(t *testing.T) {
 		h, c, _, sha := gittest.Turn(t)
 		hook := "#!/bin/sh\ncase $1 in refs/mergexo/turn/*) exit 1;; esac\n"
