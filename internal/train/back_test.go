@@ -50,10 +50,7 @@ func TestWhoIsThrownBackIsToldWhy(t *testing.T) {
 
 func TestAFailureTellsHowItWasFound(t *testing.T) {
 	t.Parallel()
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 2, 2
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 2, atOnce: 2}.asked(t, 1, 2)
 	var how string
 	for range 10 {
 		for _, c := range y.record.Cars {

@@ -37,10 +37,7 @@ func TestWhoBoards(t *testing.T) {
 }
 
 func TestNowGoesBeforeWhatIsUnderTest(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1}.asked(t, 1, 2)
 	y.ask(train.Request{Number: 3, Now: true})
 	y.run()
 	assert.Equal(t, "m0+3 testing", y.line())

@@ -21,10 +21,7 @@ const (
 )
 
 func TestCarsAreTestedAtOnceAndLandInTheirOrder(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 2
-	y.ask(requests(1, 2, 3, 4, 5, 6, 7)...)
-	y.run()
+	y := cars{of: 2}.asked(t, 1, 2, 3, 4, 5, 6, 7)
 	assert.Equal(t, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", y.line())
 	assert.Equal(t, "#7", y.waiting())
 	y.passed()
@@ -50,9 +47,7 @@ func TestACulpritIsFoundInTheFewestRuns(t *testing.T) {
 		{4, []string{"m0+1+2", "m0+1+2+3"}},
 	} {
 		t.Run(fmt.Sprint(c.culprit), func(t *testing.T) {
-			y := newYard(t)
-			y.ask(requests(1, 2, 3, 4)...)
-			y.run()
+			y := asked(t, 1, 2, 3, 4)
 			y.ci("m0+1+2+3+4", red)
 			for i, probe := range c.probes {
 				require.Contains(t, y.passed(), "push "+strconv.Itoa(i+2)+" "+probe)
@@ -76,9 +71,7 @@ func TestACulpritIsFoundInTheFewestRuns(t *testing.T) {
 }
 
 func TestWhileOthersWaitACulpritIsFoundAtOnce(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1, 2, 3, 4, 5, 6)...)
-	y.run()
+	y := asked(t, 1, 2, 3, 4, 5, 6)
 	assert.Equal(t, "m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", y.line())
 	y.ci("m0+1+2+3+4", red)
 	assert.Equal(t, "m0+1 testing, m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+4 red", y.line())
@@ -96,9 +89,7 @@ func TestWhileOthersWaitACulpritIsFoundAtOnce(t *testing.T) {
 
 func TestARedResultByChance(t *testing.T) {
 	t.Run("is tried again", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.ci("m0+1", red)
 		y.run()
 		assert.Equal(t, "push 1 m0+1; rerun m0+1; rerun m0+1", y.passed(), "until it has begun: the carrier looks first")
@@ -108,9 +99,7 @@ func TestARedResultByChance(t *testing.T) {
 		assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
 	})
 	t.Run("and twice is no chance", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.ci("m0+1", red)
 		y.ci("m0+1", red)
 		assert.Contains(t, y.passed(), "fail #1 CHECKS_FAILED: the checks failed on what would land [build https://ci/m0+1]")
@@ -124,20 +113,14 @@ func TestARedResultByChance(t *testing.T) {
 		assert.Contains(t, y.passed(), "fail #1")
 	})
 	t.Run("shows by what stands on it", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.ci("m0+1", red)
 		y.passed()
 		y.ci("m0+1+2", green)
 		assert.Equal(t, "land m0+1+2; delete 1; done #1 landed m0+1+2; done #2 landed m0+1+2; delete 2", y.passed())
 	})
 	t.Run("while the others are tested beside it", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.ci("m0+1", red)
 		assert.Equal(t, "m0+1 testing, m0+1+2 testing", y.line())
 		y.ci("m0+1+2", red)
@@ -186,10 +169,7 @@ func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
 		{"no base", func(y *yard) { y.facts.Base, y.facts.Gone = "", true }, "", "fail #1 BASE_MISSING: the base branch is gone"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch, y.settings.Speculate = 2, 4
-			y.ask(requests(1, 2, 3, 4, 5, 6)...)
-			y.run()
+			y := cars{of: 2, atOnce: 4}.asked(t, 1, 2, 3, 4, 5, 6)
 			y.passed()
 			c.change(y)
 			y.run()
@@ -243,10 +223,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "push 2 m0+1", y.passed())
 	})
 	t.Run("after the landing, and somebody has pushed since", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		require.Equal(t, "m0+1 landing, m0+1+2 testing", y.line())
@@ -257,10 +234,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "m9+2 testing", y.line())
 	})
 	t.Run("while a commit of what is pushed cannot be fetched", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Results = []train.Result{train.Stale{Car: 1, Tip: "m0+1", Why: train.WhyLost}, train.Stale{Car: 2, Tip: "m0+1+2", Why: train.WhyLost}}
@@ -268,9 +242,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "m0+1 landing, m0+1+2 testing", y.line())
 	})
 	t.Run("before it, and somebody has pushed since", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Base = "m9"
@@ -293,10 +265,7 @@ func TestTheRecordIsLost(t *testing.T) {
 
 // The settings have GitHub merge what was to land in a batch: each gets a car of its own.
 func TestABatchThatGitHubMerges(t *testing.T) {
-	y := newYard(t)
-	y.settings.Speculate = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{atOnce: 1}.asked(t, 1, 2)
 	assert.Equal(t, "m0+1+2 testing", y.line())
 	y.facts.Results = []train.Result{train.Merges{Number: 1, ByGitHub: true}, train.Merges{Number: 2, ByGitHub: true}}
 	y.run()

@@ -15,9 +15,7 @@ import (
 )
 
 func TestALandingThatIsRefused(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
+	y := asked(t, 1)
 	y.refuse = "protected"
 	y.ci("m0+1", green)
 	assert.Equal(t, "push 1 m0+1; land m0+1", y.passed())
@@ -38,9 +36,7 @@ func TestALandingThatIsRefused(t *testing.T) {
 
 // The first landing moves the head, and the base moves before each of many: the head is still the one that a landing of ours made.
 func TestTheHeadOfManyLandingsThatComeToNothing(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
+	y := asked(t, 1)
 	y.refuse = "the base has moved"
 	for n := range 6 {
 		y.ci(fmt.Sprintf("m%d+1", n), green)
@@ -68,10 +64,7 @@ func TestALandingThatMustNotBe(t *testing.T) {
 		{"another one is meant", train.Unready{Over: true, Token: "ask 1 at h0"}, "m0+1 landing, m0+1+2 testing", "", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch = 1
-			y.ask(requests(1, 2)...)
-			y.run()
+			y := cars{of: 1}.asked(t, 1, 2)
 			y.report("m0+1", green)
 			c.result.Car, c.result.Number, c.result.Token = 1, 1, cmp.Or(c.result.Token, ask)
 			y.unready = &c.result
@@ -96,10 +89,7 @@ func TestALandingThatMustNotBe(t *testing.T) {
 // A car that was built in another way than its members land by now is built again, with what stands on it, and nobody hears of a
 // loss.
 func TestALandingThatIsOutdatedIsBuiltAgain(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1}.asked(t, 1, 2)
 	y.report("m0+1", green)
 	y.outdated = true
 	y.passed()
@@ -117,9 +107,7 @@ func TestNothingEndsALandingUnderWay(t *testing.T) {
 		"a new head": {State: model.PullOpen, Head: "another"},
 		"retargeted": {State: model.PullOpen, Head: "m0+1", Off: true},
 	} {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		require.Equal(t, "m0+1 landing", y.line(), name)
@@ -132,9 +120,7 @@ func TestNothingEndsALandingUnderWay(t *testing.T) {
 
 // Somebody writes into the record that a car is landing, one run begins to, and another one sees the head that it has moved.
 func TestALandingThatSomebodyElseBegan(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
+	y := asked(t, 1)
 	y.report("m0+1", green)
 	y.record.Cars[0].State = train.Moving
 	y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}
@@ -145,10 +131,7 @@ func TestALandingThatSomebodyElseBegan(t *testing.T) {
 
 // Somebody writes that a car in the middle of the line is landing: it waits for its turn.
 func TestOnlyTheFirstCarLands(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1}.asked(t, 1, 2)
 	y.report("m0+1+2", green)
 	y.record.Cars[1].State = train.Moving
 	y.passed()
@@ -168,9 +151,7 @@ func TestALandingThatIsNotGreenAnyMore(t *testing.T) {
 		"a check is red":        {func(y *yard) { y.settings.Retries = 0; y.report("m0+1", red) }, "", "land m0+1; fail #1 CHECKS_FAILED: the checks failed on what would land [build https://ci/m0+1]; delete 1"},
 		"the branch is deleted": {func(y *yard) { delete(y.facts.Branches, 1); delete(y.facts.Checks, "m0+1") }, "m0+1 testing", "land m0+1; push 2 m0+1"},
 	}, func(t *testing.T, c row) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Requests[1] = train.Standing{State: model.PullOpen, Head: "m0+1"}

@@ -86,10 +86,7 @@ func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
 
 // Without a base everybody fails who is not merged, which has to be read first.
 func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 1, 1
-	y.ask(requests(1, 2, 3)...)
-	y.run()
+	y := cars{of: 1, atOnce: 1}.asked(t, 1, 2, 3)
 	y.facts.Base, y.facts.Gone = "", true
 	delete(y.facts.Requests, 3)
 	y.run()

@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -38,6 +39,20 @@ func newYard(t *testing.T) *yard {
 		t: t, settings: train.Defaults(), record: train.New("main"), now: noon, clashes: map[string]bool{},
 		facts: train.Facts{Base: "m0", Requests: map[int]train.Standing{}, Checks: map[string]train.Checks{}, Branches: map[int]string{}, Reached: map[string]bool{}},
 	}
+}
+
+// asked is a yard in which people have asked for requests, and a run has followed.
+func asked(t *testing.T, numbers ...int) *yard { return cars{}.asked(t, numbers...) }
+
+// cars are limits on the requests in a car, and on the cars under test at once; 0 is the setting's own default.
+type cars struct{ of, atOnce int }
+
+func (c cars) asked(t *testing.T, numbers ...int) *yard {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = cmp.Or(c.of, y.settings.Batch), cmp.Or(c.atOnce, y.settings.Speculate)
+	y.ask(requests(numbers...)...)
+	y.run()
+	return y
 }
 
 // ask has people ask for requests, one second after the other.
