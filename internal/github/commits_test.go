@@ -13,8 +13,7 @@ import (
 
 // What a rewrite took away is told by the request that tells of the rewrite.
 func TestLost(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	start := w.tip("agent/7")
 	for _, path := range []string{"one", "two", "three"} {
 		w.put("agent/7", path, path)
@@ -71,8 +70,7 @@ func TestLost(t *testing.T) {
 }
 
 func TestResolveCommit(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	head := w.tip("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {

@@ -165,8 +165,7 @@ func TestWhoSaidIt(t *testing.T) {
 
 // However often somebody else edited a comment of ours, on whichever page it is: a marker that it had is not forgotten.
 func TestAMarkerThatWasEditedAwayIsKnown(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	const token, marker = "<!-- mergexo-action:0 -->", "<!-- mergexo-turn:{} -->"
 	post := func(login, text string) map[string]any {
 		return w.as(login, "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": text})

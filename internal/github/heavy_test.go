@@ -196,8 +196,7 @@ func TestASurveyOfIssuesAsksForLess(t *testing.T) {
 
 // Lists of things to ask about are cut into shorter ones, too.
 func TestLongListsAreAskedInParts(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.tip("agent/7")
 	// heavy is a server that does not answer about more than so many things at once.
 	heavy := func(most int) *Client {
@@ -246,8 +245,7 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 
 // Checks beyond the first page are found on small pages as on large ones.
 func TestMergeFactsOnSmallPages(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head := w.tip("agent/7")
 	for i := range 130 {
 		w.as("octo", "POST", "statuses/"+head, map[string]any{"context": fmt.Sprintf("lint %03d", i), "state": "success"})

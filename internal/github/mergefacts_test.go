@@ -30,8 +30,7 @@ func (w *world) review(login string, n int, event string) time.Time {
 }
 
 func TestMergeFacts(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head, opened := w.tip("agent/7"), w.tip("main")
 	w.put("main", "b.txt", "meanwhile\n")
 	approved := w.review("ada", n, "APPROVE")
@@ -80,8 +79,7 @@ func TestMergeFacts(t *testing.T) {
 }
 
 func TestMergeFactsOfConflictsAndMerges(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	w.put("main", "a.txt", "else\n")
 	c := w.client("octo")
 	assert.False(t, w.facts(c, n, "").Conflicting, "GitHub does not know yet")
@@ -120,8 +118,7 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 
 // A fine-grained personal token sees statuses and no check runs, and no permission gives it those.
 func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head := w.tip("agent/7")
 	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "success"})
 	fine := must.Get(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"}))(t)

@@ -10,8 +10,7 @@ import (
 )
 
 func TestMinimizeHidesCommentsInOneRequest(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	for _, body := range []string{"first", "second", "third"} {
 		_ = must.Get(c.Comments.Create(t.Context(), widgets, n, body))(t)

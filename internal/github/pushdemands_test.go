@@ -37,8 +37,7 @@ func TestPushDemands(t *testing.T) {
 
 // What keeps a head from being rewritten costs one call where nothing protects it.
 func TestHeadDemands(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	demands := func(login, cost string) []model.Demand {
 		t.Helper()
 		c := w.client(login)

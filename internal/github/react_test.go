@@ -12,8 +12,7 @@ import (
 )
 
 func TestReact(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]
 	said := id(w.as("ada", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "/mergexo status"}))
 	line := id(w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "why", "commit_id": sha}))
@@ -67,8 +66,7 @@ func TestAReactionIsSentAgain(t *testing.T) {
 	l = dial(t, Options{}, reply{status: 403})
 	failure(t, eyes(l), Forbidden)
 
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	said := id(w.as("ada", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "x"}))
 	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
 	require.NoError(t, w.client("actions").Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, ReactionEyes))

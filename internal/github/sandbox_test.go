@@ -112,8 +112,7 @@ func sortedBodies(comments []model.Comment) []string {
 }
 
 func TestThreads(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	first := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "side": "RIGHT",
 		"body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]})
 	w.tick()
@@ -211,8 +210,7 @@ func (w *world) change(path, text string) {
 }
 
 func TestEdits(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	said := w.as("actions", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "ours"})
 	c := w.client("actions")
 	made := must.Get(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
@@ -236,8 +234,7 @@ func TestEdits(t *testing.T) {
 
 // However long the conversation is, only what is not settled is read.
 func TestPaging(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	var times []time.Time
 	var first map[string]any
 	for i := range 250 {
@@ -285,8 +282,7 @@ func TestPaging(t *testing.T) {
 
 // The comment that a trigger carries is read in the same request, however old it is, and counts once.
 func TestNode(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]
 	old := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "old line comment", "commit_id": sha})
 	review := w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"body": "old review", "event": "COMMENT"})
@@ -324,8 +320,7 @@ func TestNode(t *testing.T) {
 }
 
 func TestRights(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	got := must.Get(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite, "grace": model.PermissionMaintain, "tri": model.PermissionTriage,
@@ -355,8 +350,7 @@ func TestWhatIsNotThere(t *testing.T) {
 }
 
 func TestCompareAndRuns(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	p := w.snapshot(c, Query{Number: n}).Pull
 	w.put("main", "b.txt", "b\n")
@@ -386,8 +380,7 @@ func TestCompareAndRuns(t *testing.T) {
 
 // A write that took effect although its answer was lost is Unclear, and is there when one looks.
 func TestALostAnswer(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	for i, fault := range []map[string]any{{"after": true, "status": 502}, {"after": true, "drop": true}} {
 		fault["match"] = map[string]any{"method": "POST", "path": "/api/v3/"}
 		fault["times"] = 1
@@ -401,8 +394,7 @@ func TestALostAnswer(t *testing.T) {
 
 // A review of more comments than a page holds, and reviews beyond the newest fifty, are read to the end.
 func TestLongReviews(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	var many []any
 	for i := range 230 {
 		many = append(many, map[string]any{"path": "a.txt", "line": 1 + i%3, "body": fmt.Sprint("line ", i)})

@@ -91,8 +91,7 @@ func TestLabelChangesThatCannotBeSeen(t *testing.T) {
 
 // What was said first is known however often it was edited, of comments in the conversation.
 func TestPosted(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	w.say("ada", n, "as it was")
 	twice := w.say("ada", n, "/mergexo status")
 	w.edit("ada", twice, "/mergexo pause")
@@ -263,8 +262,7 @@ func TestEditsByNobody(t *testing.T) {
 
 // GitHub shows a push on the pull request some time after the branch has it: what is read is the branch.
 func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	status := func(of string) {
 		w.as("octo", "POST", "statuses/"+of, map[string]any{"state": "success", "context": "ci"})

@@ -39,7 +39,6 @@ func TestAStateThatIsNotTold(t *testing.T) {
 }
 
 func TestThreadsThatPeopleHaveResolved(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	assert.Empty(t, must.Get(w.client("actions").Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
 }

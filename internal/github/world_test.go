@@ -39,6 +39,13 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// newPull is a world with a pull request.
+func newPull(t *testing.T) (*world, int) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.pull()
+}
+
 // tick lets a minute pass.
 func (w *world) tick() time.Time {
 	w.now = w.now.Add(time.Minute)

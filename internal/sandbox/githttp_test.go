@@ -13,8 +13,7 @@ import (
 )
 
 func TestAPullRequestFollowsItsBranch(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	first := c.branch("agent/x", "a.txt", "one\ntwo\nthree\n")
 	n := w.pull("octo", "agent/x")
 	path := fmt.Sprintf("%s/pulls/%d", repoPath, n)
@@ -46,8 +45,7 @@ func TestAPullRequestFollowsItsBranch(t *testing.T) {
 }
 
 func TestAHeadThatIsDeletedOrEmptiedClosesItsPullRequest(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	gone := c.branch("gone", "a.txt", "a\n")
 	c.branch("emptied", "b.txt", "b\n")
 	n, m := w.pull("octo", "gone"), w.pull("octo", "emptied")
@@ -67,8 +65,7 @@ func TestAHeadThatIsDeletedOrEmptiedClosesItsPullRequest(t *testing.T) {
 }
 
 func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	c.git("commit", "-q", "--amend", "-m", "Rebased")
@@ -79,8 +76,7 @@ func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
 }
 
 func TestClonesOfAllKinds(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	for i := range 5 {
 		c.commit("f.txt", strings.Repeat("line\n", i+1))
 	}
@@ -136,8 +132,7 @@ func TestWhoMayPush(t *testing.T) {
 }
 
 func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	first := c.branch("x", "a.txt", "a\n")
 	c.git("push", "-q", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD:refs/mergexo/lock/main")
 	out, err := c.try("push", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD~1:refs/mergexo/lock/main")
@@ -204,8 +199,7 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 // A new ref has to have the workflows that some branch has now, though all of its commits are known. Nor does the merge endpoint
 // take a change of them.
 func TestAWorkflowTokenMakesNoRefWithOldWorkflows(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	old := c.commit("a.txt", "a\n")
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.commit(".github/workflows/ci.yml", "on: push\n")
@@ -247,8 +241,7 @@ func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
 }
 
 func TestABigPushIsChunkedAndALargeOneIsZipped(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	var b strings.Builder
 	for i := range 200_000 {
 		fmt.Fprintf(&b, "%x\n", i*2654435761)

@@ -145,8 +145,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	c := &clone{w, "octo", t.TempDir()}
 	c.git("clone", "-q", w.url+"/octo/bare", ".")
 	c.git("checkout", "-q", "-b", "agent/first")
-	c.commit("a.txt", "a\n")
-	c.git("push", "-q", "origin", "agent/first")
+	c.push("a.txt", "a\n")
 	require.Equal(t, obj{"isEmpty": false, "defaultBranchRef": obj{"name": "agent/first"}, "ref": nil, "issues": obj{"totalCount": 1.0}}, state(), "the first branch becomes the default one")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/main")
 	require.Equal(t, obj{"name": "agent/first"}, state().(obj)["defaultBranchRef"], "and stays it")

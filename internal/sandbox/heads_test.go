@@ -20,8 +20,7 @@ func (c *clone) signed(branch string) {
 }
 
 func TestABranchThatTakesSignedCommitsOnly(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	for _, rules := range []obj{{"signed": true, "ruleset": 42}, {"signed": true}} {
@@ -47,8 +46,7 @@ func TestABranchThatTakesSignedCommitsOnly(t *testing.T) {
 
 // A rule against force pushes lets a branch be deleted, and a rule against deletions lets it be rewritten.
 func TestARulesetHoldsForWhatItNames(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	for rule, may := range map[string]string{"non_fast_forward": ":x", "deletion": "+main:x"} {
 		made := w.as("octo", "POST", repoPath+"/rulesets", obj{"name": rule, "target": "branch", "enforcement": "active",

@@ -220,8 +220,7 @@ func TestWhatIsToldOfAnIssue(t *testing.T) {
 
 // Fixes closes what it names when it lands on the default branch, Refs only mentions it.
 func TestWhatAPullRequestCloses(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	w.issue("octo")
 	w.issue("octo")
 	c.branch("x", "a.txt", "a\n")

@@ -47,8 +47,7 @@ func (w *town) rollup(number int) any {
 }
 
 func TestJobsOfARunAreChecksOfItsHead(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	head := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	require.Nil(t, w.rollup(n))

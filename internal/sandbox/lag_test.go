@@ -33,8 +33,7 @@ func (w *town) moved(c *clone) (n int, was, now string) {
 	w.t.Helper()
 	was = c.branch("x", "a.txt", "a\n")
 	n = w.pull("octo", "x")
-	now = c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "x")
+	now = c.push("b.txt", "b\n")
 	return n, was, now
 }
 
@@ -124,22 +123,19 @@ func TestAMergeThatIsNotShownYetCanBeLost(t *testing.T) {
 }
 
 func TestTheRecordedBaseIsNotTheBasesTip(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	base := func() string { return w.as("", "GET", pullPath(n), nil).obj()["base"].(obj)["sha"].(string) }
 	opened := base()
 	c.git("checkout", "-q", "main")
-	tip := c.commit("main.txt", "meanwhile\n")
-	c.git("push", "-q", "origin", "main")
+	tip := c.push("main.txt", "meanwhile\n")
 	require.Equal(t, opened, base(), "as it was when the pull request was opened")
 	p := w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) { baseRefOid baseRef { target { oid } } } } }`, n))["repository"].(obj)["pullRequest"].(obj)
 	require.Equal(t, opened, p["baseRefOid"])
 	require.Equal(t, tip, p["baseRef"].(obj)["target"].(obj)["oid"])
 	c.git("checkout", "-q", "x")
-	c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("b.txt", "b\n")
 	require.Equal(t, tip, base(), "compared anew")
 }
 
@@ -151,8 +147,7 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 	n := w.pull("actions", "x")
 	push := func(text string) string {
 		t.Helper()
-		sha := c.commit("b.txt", text)
-		c.git("push", "-q", "origin", "x")
+		sha := c.push("b.txt", text)
 		return sha
 	}
 	head := func(login string) string {
@@ -202,8 +197,7 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 
 // GitHub says later whether a pull request can be merged, and has the commit of the trial then; nobody else writes below refs/pull.
 func TestTheMergeForTrial(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	head := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	ref := fmt.Sprintf("refs/pull/%d/merge", n)
@@ -230,8 +224,7 @@ func TestTheMergeForTrial(t *testing.T) {
 	w.as("octo", "POST", repoPath+"/git/refs", obj{"ref": "refs/pull/99/merge", "sha": head}).want(422)
 
 	c.git("checkout", "-q", "main")
-	c.commit("a.txt", "other\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("a.txt", "other\n")
 	look()
 	mergeable, commit = look()
 	require.Equal(t, []any{false, nil, trial}, []any{mergeable, commit, at()}, "what cannot be merged keeps the old one")

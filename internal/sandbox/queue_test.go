@@ -10,8 +10,7 @@ import (
 // queueTown has a merge queue on main, and pull requests with one file each that may go into it.
 func queueTown(t *testing.T, names ...string) (*town, []int) {
 	t.Helper()
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	var numbers []int
 	for _, name := range names {
 		w.status(c.branch(name, name+".txt", name+"\n"), "ci", "success")

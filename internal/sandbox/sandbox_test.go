@@ -34,6 +34,13 @@ func newTown(t testing.TB) *town {
 	return w
 }
 
+// townWithClone is a town, and a clone of its repository that octo works in.
+func townWithClone(t testing.TB) (*town, *clone) {
+	t.Helper()
+	w := newTown(t)
+	return w, w.clone("octo")
+}
+
 func (w *town) start() {
 	s := must.Get(New(Options{StateDir: w.dir}))(w.t)
 	urls := must.Get(s.Start("127.0.0.1:0"))(w.t)
@@ -144,6 +151,14 @@ func (c *clone) commit(name, text string) string {
 	c.git("add", "-A")
 	c.git("commit", "-q", "-m", "Change "+name)
 	return c.git("rev-parse", "HEAD")
+}
+
+// push makes a commit on the branch that is checked out, and pushes it.
+func (c *clone) push(name, text string) string {
+	c.w.t.Helper()
+	sha := c.commit(name, text)
+	c.git("push", "-q", "origin", "HEAD")
+	return sha
 }
 
 // branch makes a branch with one commit and pushes it.

@@ -42,8 +42,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	next := w.as("octo", "POST", strings.Replace(pull, "pulls", "issues", 1)+"/comments", obj{"body": "again"}).want(201).obj()
 	require.Greater(t, id(next), id(on))
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
-	c.commit("c.txt", "c\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("c.txt", "c\n")
 	c.login = "wendy"
 	w.grant("wendy", "write")
 	require.Error(t, must.Err(c.try("push", "origin", "x:main")), "protection holds")
