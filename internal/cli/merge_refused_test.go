@@ -16,14 +16,15 @@ import (
 func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	settings := func(text string) map[string]string { return map[string]string{".github/mergexo.toml": text} }
-	tests := map[string]struct {
+	type row struct {
 		base    map[string]string // in its first commit
 		prepare func(y *yard)
 		args    []string
 		exit    int
 		reason  string
 		says    []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: branch gone does not exist", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
 		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: branch gone does not exist", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
 		"another history": {
@@ -54,29 +55,26 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		"an origin that does not answer": {
 			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "read the default branch of the origin: ",
 		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, tt.base)
-			if tt.prepare != nil {
-				tt.prepare(y)
-			}
-			if tt.args == nil {
-				tt.args = []string{"--branch", "fix"}
-			}
-			was, refs := y.checkout(), y.refs()
-			got := y.merge(tt.args...)
-			assert.Equal(t, tt.exit, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: "+tt.reason)
-			for _, s := range tt.says {
-				assert.Contains(t, got.out, s)
-			}
-			assert.NotContains(t, got.out, "<details>")
-			assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
-			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, tt.base)
+		if tt.prepare != nil {
+			tt.prepare(y)
+		}
+		if tt.args == nil {
+			tt.args = []string{"--branch", "fix"}
+		}
+		was, refs := y.checkout(), y.refs()
+		got := y.merge(tt.args...)
+		assert.Equal(t, tt.exit, got.exit, got.errout)
+		assert.Contains(t, got.errout, "mergexo: "+tt.reason)
+		for _, s := range tt.says {
+			assert.Contains(t, got.out, s)
+		}
+		assert.NotContains(t, got.out, "<details>")
+		assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
+		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+	})
 }
 
 // refuses has the origin refuse pushes to a branch, by a hook as self-hosted servers have them.

@@ -244,32 +244,30 @@ func TestPaging(t *testing.T) {
 			first = made
 		}
 	}
-	for _, q := range []struct {
-		name     string
+	type row struct {
 		settled  func(model.Snapshot, []model.Comment) (model.Mark, bool)
 		requests int
 		read     int
 		complete bool
-	}{
-		{"nothing is settled", nil, 3, 250, true},
-		{"no receipt is found", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
-		{"all but the last ten", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
-		{"a page exactly", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
-		{"one more", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
-		{"known on the second page", func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	}
+	must.Each(t, map[string]row{
+		"nothing is settled":   {nil, 3, 250, true},
+		"no receipt is found":  {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
+		"all but the last ten": {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
+		"a page exactly":       {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
+		"one more":             {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
+		"known on the second page": {func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) {
 			return model.Mark{At: times[240]}, len(read) > 100
 		}, 2, 200, false},
-	} {
-		t.Run(q.name, func(t *testing.T) {
-			c := w.client("actions")
-			snap := w.snapshot(c, Query{Number: n, Settled: q.settled})
-			assert.Equal(t, fmt.Sprintf("0 REST, %d GraphQL", q.requests), calls(c))
-			assert.Equal(t, q.read, len(snap.Comments))
-			assert.Equal(t, q.complete, snap.CommentsComplete)
-			assert.Equal(t, "249", snap.Comments[len(snap.Comments)-1].Body)
-			assert.Equal(t, fmt.Sprint(250-q.read), snap.Comments[0].Body)
-		})
-	}
+	}, func(t *testing.T, q row) {
+		c := w.client("actions")
+		snap := w.snapshot(c, Query{Number: n, Settled: q.settled})
+		assert.Equal(t, fmt.Sprintf("0 REST, %d GraphQL", q.requests), calls(c))
+		assert.Equal(t, q.read, len(snap.Comments))
+		assert.Equal(t, q.complete, snap.CommentsComplete)
+		assert.Equal(t, "249", snap.Comments[len(snap.Comments)-1].Body)
+		assert.Equal(t, fmt.Sprint(250-q.read), snap.Comments[0].Body)
+	})
 	t.Run("an edit of an old comment is news", func(t *testing.T) {
 		w.tick()
 		w.as("ada", "PATCH", fmt.Sprintf("issues/comments/%d", id(first)), map[string]any{"body": "0, edited"})

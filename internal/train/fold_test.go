@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -134,53 +135,51 @@ func TestARedResultByChance(t *testing.T) {
 }
 
 func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
-	for _, c := range []struct {
-		name   string
+	type row struct {
 		change func(y *yard)
 		line   string
 		log    string
-	}{
-		{"the base moves", func(y *yard) { y.facts.Base = "m1" }, "m1+1+2 testing, m1+1+2+3+4 testing, m1+1+2+3+4+5+6 testing", "push"},
-		{"a new head", func(y *yard) { y.facts.Requests[4] = train.Standing{State: model.PullOpen, Head: "h4x"} },
+	}
+	must.Each(t, map[string]row{
+		"the base moves": {func(y *yard) { y.facts.Base = "m1" }, "m1+1+2 testing, m1+1+2+3+4 testing, m1+1+2+3+4+5+6 testing", "push"},
+		"a new head": {func(y *yard) { y.facts.Requests[4] = train.Standing{State: model.PullOpen, Head: "h4x"} },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing", "fail #4 HEAD_MOVED"},
-		{"and it is asked for", func(y *yard) { y.ask(train.Request{Number: 4, Head: "h4x"}) },
+		"and it is asked for": {func(y *yard) { y.ask(train.Request{Number: 4, Head: "h4x"}) },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing, m0+1+2+3+5+6+4' testing", "push"},
-		{"a freeze", func(y *yard) {
+		"a freeze": {func(y *yard) {
 			y.facts.Requests[3] = train.Standing{State: model.PullOpen, Head: "h3", Waits: "label freeze"}
 		},
 			"m0+1+2 testing, m0+1+2+4+5 testing, m0+1+2+4+5+6 testing", "push"},
-		{"a cancel", func(y *yard) {
+		"a cancel": {func(y *yard) {
 			y.facts.Requests[5] = train.Standing{State: model.PullOpen, Head: "h5", Cancelled: "olga"}
 		},
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+6 testing", "fail #5 CANCELLED: @olga cancelled it"},
-		{"closed", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullClosed, Head: "h6"} },
+		"closed": {func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullClosed, Head: "h6"} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 CLOSED"},
-		{"it goes elsewhere", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullOpen, Head: "h6", Off: true} },
+		"it goes elsewhere": {func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullOpen, Head: "h6", Off: true} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 RETARGETED"},
-		{"merged by hand", func(y *yard) {
+		"merged by hand": {func(y *yard) {
 			y.facts.Base = "m1"
 			y.facts.Requests[3] = train.Standing{State: model.PullMerged, Head: "h3", SHA: "m1"}
 		}, "m1+1+2 testing, m1+1+2+4+5 testing, m1+1+2+4+5+6 testing", "done #3 landed m1"},
-		{"a branch moves", func(y *yard) { y.facts.Branches[2] = "evil" }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "delete 2; delete 3"},
-		{"a branch is gone", func(y *yard) { delete(y.facts.Branches, 3) }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "push 4 m0+1+2+3+4+5+6"},
-		{"nobody reads the branches", func(y *yard) { y.facts.Branches = nil }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
-		{"nobody reads the requests", func(y *yard) { y.facts.Requests = nil; y.report("m0+1+2", green) },
+		"a branch moves":            {func(y *yard) { y.facts.Branches[2] = "evil" }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "delete 2; delete 3"},
+		"a branch is gone":          {func(y *yard) { delete(y.facts.Branches, 3) }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "push 4 m0+1+2+3+4+5+6"},
+		"nobody reads the branches": {func(y *yard) { y.facts.Branches = nil }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
+		"nobody reads the requests": {func(y *yard) { y.facts.Requests = nil; y.report("m0+1+2", green) },
 			"m0+1+2 green, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
-		{"no base", func(y *yard) { y.facts.Base, y.facts.Gone = "", true }, "", "fail #1 BASE_MISSING: the base branch is gone"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			y := cars{of: 2, atOnce: 4}.asked(t, 1, 2, 3, 4, 5, 6)
-			y.passed()
-			c.change(y)
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			if log := y.passed(); c.log == "" {
-				assert.Empty(t, log)
-			} else {
-				assert.Contains(t, log, c.log)
-			}
-		})
-	}
+		"no base": {func(y *yard) { y.facts.Base, y.facts.Gone = "", true }, "", "fail #1 BASE_MISSING: the base branch is gone"},
+	}, func(t *testing.T, c row) {
+		y := cars{of: 2, atOnce: 4}.asked(t, 1, 2, 3, 4, 5, 6)
+		y.passed()
+		c.change(y)
+		y.run()
+		assert.Equal(t, c.line, y.line())
+		if log := y.passed(); c.log == "" {
+			assert.Empty(t, log)
+		} else {
+			assert.Contains(t, log, c.log)
+		}
+	})
 }
 
 func TestBranchesOfRunsThatKnowMoreStay(t *testing.T) {

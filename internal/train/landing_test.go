@@ -53,37 +53,35 @@ func TestTheHeadOfManyLandingsThatComeToNothing(t *testing.T) {
 // The last look before a landing finds what nothing else shows: the train goes on without it.
 func TestALandingThatMustNotBe(t *testing.T) {
 	ask := "ask 1 at h1"
-	for _, c := range []struct {
-		name           string
+	type row struct {
 		result         train.Unready
 		line, log, how string
-	}{
-		{"it waits", train.Unready{Why: "the approval is gone"}, "m0+2 testing", "; push 3 m0+2", "#1: the approval is gone"},
-		{"it never will", train.Unready{Over: true, Code: "CLOSED", Why: "no such strategy"}, "m0+2 testing", "; push 3 m0+2; fail #1 CLOSED: no such strategy []", ""},
-		{"it is over", train.Unready{Over: true}, "m0+2 testing", "; push 3 m0+2", ""},
-		{"another one is meant", train.Unready{Over: true, Token: "ask 1 at h0"}, "m0+1 landing, m0+1+2 testing", "", ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			y := cars{of: 1}.asked(t, 1, 2)
-			y.report("m0+1", green)
-			c.result.Car, c.result.Number, c.result.Token = 1, 1, cmp.Or(c.result.Token, ask)
-			y.unready = &c.result
-			y.passed()
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			assert.Contains(t, y.passed(), "land m0+1"+c.log)
-			assert.Equal(t, c.how, y.waiting())
-			y.run()
-			assert.Equal(t, c.how, y.waiting(), "until it is asked for again")
-			if c.how != "" {
-				again := y.record.Queue[0]
-				again.Held = ""
-				y.facts.Asked = []train.Request{again}
-				y.run()
-				assert.Equal(t, "m0+2 testing, m0+2+1 testing", y.line())
-			}
-		})
 	}
+	must.Each(t, map[string]row{
+		"it waits":             {train.Unready{Why: "the approval is gone"}, "m0+2 testing", "; push 3 m0+2", "#1: the approval is gone"},
+		"it never will":        {train.Unready{Over: true, Code: "CLOSED", Why: "no such strategy"}, "m0+2 testing", "; push 3 m0+2; fail #1 CLOSED: no such strategy []", ""},
+		"it is over":           {train.Unready{Over: true}, "m0+2 testing", "; push 3 m0+2", ""},
+		"another one is meant": {train.Unready{Over: true, Token: "ask 1 at h0"}, "m0+1 landing, m0+1+2 testing", "", ""},
+	}, func(t *testing.T, c row) {
+		y := cars{of: 1}.asked(t, 1, 2)
+		y.report("m0+1", green)
+		c.result.Car, c.result.Number, c.result.Token = 1, 1, cmp.Or(c.result.Token, ask)
+		y.unready = &c.result
+		y.passed()
+		y.run()
+		assert.Equal(t, c.line, y.line())
+		assert.Contains(t, y.passed(), "land m0+1"+c.log)
+		assert.Equal(t, c.how, y.waiting())
+		y.run()
+		assert.Equal(t, c.how, y.waiting(), "until it is asked for again")
+		if c.how != "" {
+			again := y.record.Queue[0]
+			again.Held = ""
+			y.facts.Asked = []train.Request{again}
+			y.run()
+			assert.Equal(t, "m0+2 testing, m0+2+1 testing", y.line())
+		}
+	})
 }
 
 // A car that was built in another way than its members land by now is built again, with what stands on it, and nobody hears of a

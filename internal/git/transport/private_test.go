@@ -211,16 +211,14 @@ func TestWhatSomebodyElsePutOnAHiddenRef(t *testing.T) {
 }
 
 func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
-	for name, config := range map[string]string{"it does not know filters": "uploadpack.allowFilter", "it refuses this one": "uploadpackfilter.blob:limit.allow"} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _, _ := gittest.Turn(t)
-			h.Git(h.Bare, "config", config, "false")
-			content := kept(t, 2000)
-			require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}))
-			assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 2000))(t)))
-			require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
-		})
-	}
+	must.Each(t, map[string]string{"it does not know filters": "uploadpack.allowFilter", "it refuses this one": "uploadpackfilter.blob:limit.allow"}, func(t *testing.T, config string) {
+		h, c, _, _ := gittest.Turn(t)
+		h.Git(h.Bare, "config", config, "false")
+		content := kept(t, 2000)
+		require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}))
+		assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 2000))(t)))
+		require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
+	})
 }
 
 func TestWhatIsKeptIsForgotten(t *testing.T) {
