@@ -51,8 +51,7 @@ func TestMissingFile(t *testing.T) {
 	require.True(t, errors.As(err, &usage) && usage.Usage())
 	golden.File(t, "missing.out", err.Error()+"\n")
 
-	s := must.Get(Parse(Minimal, source))(t, "what is suggested has to work")
-	assert.Equal(t, []string{"./agent"}, s.Agent.Command)
+	assert.Equal(t, []string{"./agent"}, must.Get(Parse(Minimal, source))(t, "what is suggested has to work").Agent.Command)
 }
 
 func TestEveryKey(t *testing.T) {
@@ -105,15 +104,13 @@ func TestDefaults(t *testing.T) {
 // Who only merges names no agent, and may all the same say how tests run.
 func TestNoAgent(t *testing.T) {
 	for _, text := range []string{"", "[merge]\nstrategy = \"squash\"\n", "[agent]\n", "[agent]\nisolation = \"none\"\nnetwork = \"model\"\n"} {
-		s := must.Get(Parse(text, source))(t, text)
-		assert.True(t, s.Agent.None(), text)
+		assert.True(t, must.Get(Parse(text, source))(t, text).Agent.None(), text)
 	}
 	for _, text := range []string{"adapter = \"command\"", "command = []", "model = \"m\"", "extra_args = [\"-x\"]", "pass_env = [\"KEY\"]"} {
 		require.ErrorContains(t, must.Err(Parse("[agent]\n"+text+"\n", source)), `agent.command: the adapter "command" needs a program`, text)
 	}
 	for _, text := range []string{"adapter = \"codex\"", "command = [\"./agent\"]"} {
-		s := must.Get(Parse("[agent]\n"+text+"\n", source))(t, text)
-		assert.False(t, s.Agent.None(), text)
+		assert.False(t, must.Get(Parse("[agent]\n"+text+"\n", source))(t, text).Agent.None(), text)
 	}
 	err := NoAgent(source, "pull request 7")
 	require.ErrorIs(t, err, ErrInvalid)

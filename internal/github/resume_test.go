@@ -50,8 +50,7 @@ func TestASurveyGoesOn(t *testing.T) {
 // A cursor that GitHub does not take begins from the start, and the log says so once.
 func TestASurveyFromACursorThatIsNone(t *testing.T) {
 	w := newWorld(t)
-	numbers := w.pulls(60)
-	assert.Equal(t, numbers, numbersOf(w.survey(w.client("actions"), SurveyQuery{After: "nonsense"})))
+	assert.Equal(t, w.pulls(60), numbersOf(w.survey(w.client("actions"), SurveyQuery{After: "nonsense"})))
 
 	bad := `{"data": null, "errors": [{"type": "INVALID_CURSOR_ARGUMENTS", "path": ["repository", "pullRequests"], "message": "` + "`x`" + ` does not appear to be a valid cursor."}]}`
 	l := dial(t, Options{}, reply{200, bad, nil}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})

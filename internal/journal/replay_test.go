@@ -120,8 +120,7 @@ func TestWhatAnEarlierVersionSignedGrantsNothing(t *testing.T) {
 	assert.Empty(t, st.Delegates)
 	assert.True(t, st.Answered[receipt.Events[0]], "nothing that was answered is done again")
 
-	block := model.BlockMarker{Reason: model.ReasonRewrite}
-	assert.NotNil(t, signed.Fold([]model.Comment{earlier(block)}, scope).Block)
+	assert.NotNil(t, signed.Fold([]model.Comment{earlier(model.BlockMarker{Reason: model.ReasonRewrite})}, scope).Block)
 }
 
 // Without a key, too, a command counts once.

@@ -143,8 +143,7 @@ func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
 		"the default":  {Strategy: "squash", Rules: []merge.Rule{off}},
 		"another rule": {Strategy: "rebase", Rules: []merge.Rule{off, {Branch: "agent/**", Strategy: "squash", Enabled: true}}},
 	} {
-		way := must.Get(merge.Choose(p, pull(), model.MergeFacts{}, "squash"))(t, name)
-		assert.Equal(t, "squash", way.Strategy, name)
+		assert.Equal(t, "squash", must.Get(merge.Choose(p, pull(), model.MergeFacts{}, "squash"))(t, name).Strategy, name)
 	}
 	_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, pull(), model.MergeFacts{}, "squash")
 	require.ErrorContains(t, err, "is disabled for branch")

@@ -187,8 +187,7 @@ func TestALogIsReadFromElsewhere(t *testing.T) {
 	require.Contains(t, text, "Z \x1b[31m1 failed\x1b[0m\n")
 	require.Contains(t, text, "Z ##[error]Process completed with exit code 1.\n")
 
-	refused := w.request("octo", "GET", at, nil).want(403)
-	require.Contains(t, string(refused.body), "<Code>AuthenticationFailed</Code>")
+	require.Contains(t, string(w.request("octo", "GET", at, nil).want(403).body), "<Code>AuthenticationFailed</Code>")
 	r := must.Get(http.NewRequest("GET", w.url+at, nil))(t)
 	r.Header.Set("Authorization", "token sandbox-octo")
 	resp := must.Get(http.DefaultClient.Do(r))(t)

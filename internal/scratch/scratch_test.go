@@ -88,8 +88,7 @@ func TestALockThatIsNoFileOfOursIsLeftAlone(t *testing.T) {
 func TestWithoutASpaceThereIsNoLock(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	dir := made(t, nil, temp, "git")
-	assert.Equal(t, []string{filepath.Base(dir)}, names(t, temp))
+	assert.Equal(t, []string{filepath.Base(made(t, nil, temp, "git"))}, names(t, temp))
 	assert.ErrorIs(t, must.Err((&Space{}).Make(filepath.Join(temp, "gone"), "git", nil)), os.ErrNotExist)
 }
 
@@ -107,8 +106,7 @@ func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = RemoveAll(outside) })
 
-	locked := must.Get(Unlock(dir, ".git"))(t)
-	assert.True(t, locked)
+	assert.True(t, must.Get(Unlock(dir, ".git"))(t))
 	for _, d := range closed[:4] {
 		want := os.FileMode(0o755)
 		if strings.Contains(d, "in/.git") || strings.Contains(d, "outside") {

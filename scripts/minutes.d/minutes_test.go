@@ -73,8 +73,7 @@ func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
 
 func TestTheTimesOfASchedule(t *testing.T) {
 	for field, want := range map[string]int{"*": 24, "*/6": 4, "1-23": 23, "6,12,18": 3, "0": 1, "0-23/5": 5} {
-		n := must.Get(times(field, 24))(t, field)
-		assert.Equal(t, want, n, field)
+		assert.Equal(t, want, must.Get(times(field, 24))(t, field), field)
 	}
 	for _, field := range []string{"", "x", "5-2", "24", "*/0", "1-"} {
 		assert.Error(t, must.Err(times(field, 24)), field)

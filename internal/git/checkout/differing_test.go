@@ -123,8 +123,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n", d.path: now})
 			agent("commit", "-q", "-a", "-m", "mine")
-			sha = own()
-			assert.Equal(t, "a.txt", changed(sha), "the agent has committed it along")
+			assert.Equal(t, "a.txt", changed(own()), "the agent has committed it along")
 			clean("and it is committed no more")
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
 			agent("commit", "-q", "-a", "--allow-empty", "-m", "nothing else")

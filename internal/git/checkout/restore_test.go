@@ -135,8 +135,7 @@ func TestRestoreWorksInALinkedWorktree(t *testing.T) {
 	assert.Equal(t, linked, c.Dir())
 	assert.Equal(t, "one\n", gittest.Read(t, linked, "a.txt"))
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
-	sha := gittest.Committed(t, c, "second")
-	assert.Equal(t, sha, h.Git(linked, "rev-parse", "HEAD"))
+	assert.Equal(t, gittest.Committed(t, c, "second"), h.Git(linked, "rev-parse", "HEAD"))
 	assert.Equal(t, "main", h.Git(main, "branch", "--show-current"), "the other worktree is not touched")
 }
 

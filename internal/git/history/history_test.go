@@ -72,8 +72,7 @@ func TestATrueAncestorIsFoundInAShallowHistoryThatShowsIt(t *testing.T) {
 	h, _, head, _ := longHistory(t)
 	c := h.Restored("agent/x", "", head, h.Workspace("agent/x", "--depth=1"))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "new"})
-	sha := gittest.Committed(t, c, "on top")
-	assert.Equal(t, model.Ahead, gittest.Must(history.Relation(gittest.Ctx, c, head, sha))(t))
+	assert.Equal(t, model.Ahead, gittest.Must(history.Relation(gittest.Ctx, c, head, gittest.Committed(t, c, "on top")))(t))
 	h.Agent(c, "commit", "-q", "--amend", "-m", "rewritten below")
 	h.Agent(c, "reset", "-q", "--hard", head+"~1")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "instead")
@@ -166,8 +165,7 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 		".github/workflows/ci.yml": {"000000", "100644", "A", 9, ""},
 		"zero\x01.bin":             {"000000", "100644", "A", 4, ""},
 	}, got)
-	blob := gittest.Must(history.Blob(gittest.Ctx, c, sha, "zero\x01.bin"))(t)
-	assert.Equal(t, []byte("\x00\xff\r\n"), blob)
+	assert.Equal(t, []byte("\x00\xff\r\n"), gittest.Must(history.Blob(gittest.Ctx, c, sha, "zero\x01.bin"))(t))
 	assert.Equal(t, "latin\n", string(gittest.Must(history.Blob(gittest.Ctx, c, sha, odd))(t)))
 	for _, none := range []string{"gone.txt", ".github", "*", "vendored"} {
 		assert.ErrorIs(t, gittest.Err(history.Blob(gittest.Ctx, c, sha, none)), fs.ErrNotExist, none)

@@ -32,8 +32,7 @@ func object(kind byte, size int, base ...byte) string {
 }
 
 func packHead(objects int) string {
-	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(objects))
-	return string(head)
+	return string(binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(objects)))
 }
 
 func packOf(objects ...string) string {
