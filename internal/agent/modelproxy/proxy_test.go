@@ -127,31 +127,24 @@ func TestWhatDoesNotAskAModelIsRefused(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	p, log := start(t, modelproxy.Anthropic, s.URL)
 	other, _ := start(t, modelproxy.Anthropic, s.URL)
-	for _, c := range []struct {
-		method, path, secret string
-		status               int
-	}{
-		{"POST", "/v1/messages", "", 401},
-		{"POST", "/v1/messages", "sk-wrong", 401},
-		{"POST", "/v1/messages", other.Secret, 401},
-		{"POST", "/v1/messages", key, 401},
-		{"GET", "/v1/messages", p.Secret, 404},
-		{"HEAD", "/", p.Secret, 404},
-		{"POST", "/", p.Secret, 404},
-		{"POST", "/v1/files", p.Secret, 404},
-		{"POST", "/v1/messages/batches", p.Secret, 404},
-		{"POST", "/v1/messages/", p.Secret, 404},
-		{"POST", "//v1/messages", p.Secret, 404},
-		{"POST", "/v1/../v1/messages", p.Secret, 404},
-		{"POST", "/v1%2fmessages", p.Secret, 404},
-		{"POST", "/v1/organizations/api_keys", p.Secret, 404},
-		{"POST", "/responses", p.Secret, 404},
-		{"DELETE", "/v1/messages", p.Secret, 404},
-	} {
-		answer := post(t, p, c.method, c.path, c.secret, strings.NewReader("{}"))
-		assert.Equal(t, c.status, answer.StatusCode, "%s %s", c.method, c.path)
-		if c.method != "HEAD" {
+	refused := func(method, path, secret string, status int) {
+		answer := post(t, p, method, path, secret, strings.NewReader("{}"))
+		assert.Equal(t, status, answer.StatusCode, "%s %s", method, path)
+		if method != "HEAD" {
 			assert.Contains(t, text(t, answer), `"message":"MergeXO does not pass on this request: `)
+		}
+	}
+	for _, secret := range []string{"", "sk-wrong", other.Secret, key} {
+		refused("POST", "/v1/messages", secret, 401)
+	}
+	for method, paths := range map[string][]string{
+		"GET": {"/v1/messages"}, "HEAD": {"/"}, "DELETE": {"/v1/messages"},
+		"POST": {
+			"/", "/v1/files", "/v1/messages/batches", "/v1/messages/", "//v1/messages", "/v1/../v1/messages", "/v1%2fmessages", "/v1/organizations/api_keys", "/responses",
+		},
+	} {
+		for _, path := range paths {
+			refused(method, path, p.Secret, 404)
 		}
 	}
 	answer := post(t, p, "POST", "/v1/messages", p.Secret, nil, "Connection", "Upgrade", "Upgrade", "websocket")

@@ -75,8 +75,7 @@ func serving(t testing.TB, post http.HandlerFunc) string {
 		} else {
 			text += pkt(here+" refs/heads/x\x00report-status\n") + "0000"
 		}
-		_, err := io.WriteString(w, text)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, text)))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -90,8 +89,7 @@ func TestAPushHasALimit(t *testing.T) {
 			if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
 				whole = append(whole, string(got))
 			}
-			_, err := io.WriteString(w, "done")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, "done")))
 		})
 		r := relayOf(t, url, Pushing(one), limit)
 		answer := talk(t, r, strings.NewReader(opening+pack))
@@ -110,8 +108,7 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		assert.NoError(t, rc.EnableFullDuplex())
-		_, err := w.Write([]byte("soon"))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(w.Write([]byte("soon"))))
 		assert.NoError(t, rc.Flush())
 		all, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
@@ -153,8 +150,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 		}))
 		defer server.Close()
 		r := relayOf(t, server.URL, Listing, packLimit)
@@ -180,8 +176,7 @@ func TestAFreshTokenIsSentAgainAfterAPause(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 	}))
 	defer server.Close()
 	r, c := relayOf(t, server.URL, Listing, packLimit), clockwork.NewFakeClock()
@@ -202,8 +197,7 @@ func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
 	for _, kind := range []string{"text/html", "application/x-git-receive-pack-advertisement", "", ";;"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{kind}
-			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 		}))
 		defer server.Close()
 		answer := talk(t, relayOf(t, server.URL, Listing, packLimit), strings.NewReader("0000"))
@@ -248,8 +242,7 @@ func TestARefusalThatDoesNotEndIsCutOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusForbidden)
-		_, err := io.WriteString(w, denied)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, denied)))
 		assert.NoError(t, http.NewResponseController(w).Flush())
 		<-q.Context().Done()
 	}))
@@ -267,8 +260,7 @@ func TestARefusalThatDoesNotEndIsCutOff(t *testing.T) {
 func TestAnAnswerThatEndsEarlyIsNotWaitedFor(t *testing.T) {
 	for _, said := range []string{"", "00", pkt("packfile\n"), pkt("packfile\n") + "0001", pkt("packfile\n")[:7], pkt("packfile\n") + "zzzz"} {
 		url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			_, err := io.WriteString(w, said)
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, said)))
 		})
 		r := relayOf(t, url, Fetching, packLimit)
 		answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
@@ -293,8 +285,7 @@ func TestALineIsNoEndBecauseOfWhatFollowsInIt(t *testing.T) {
 
 func TestTheServersOwnErrorIsPassedOn(t *testing.T) {
 	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, err := io.WriteString(w, pkt("acknowledgments\n")+pkt("ERR not our ref")+pkt("more"))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("acknowledgments\n")+pkt("ERR not our ref")+pkt("more"))))
 	})
 	r := relayOf(t, url, Fetching, packLimit)
 	answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))

@@ -174,8 +174,7 @@ func TestARequestGoesOnWithItsLength(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		seen = append(seen, fmt.Sprintf("%s %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.ContentLength, len(body)))
-		_, err = io.WriteString(w, pkt("answer")+"0000")
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("answer")+"0000")))
 	})
 	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000) + "0000"
 	answer := talk(t, relayOf(t, url, Fetching, packLimit), strings.NewReader(pkt("command=fetch")+"0000"+long+"0000"))
@@ -203,11 +202,9 @@ func through(t testing.TB, size int64, push bool) {
 		}
 		line := fmt.Sprintf("%04x", packetLimit) + strings.Repeat("\x01", packetLimit-4)
 		for range size/packetLimit + 1 {
-			_, err = io.WriteString(w, line)
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, line)))
 		}
-		_, err = io.WriteString(w, flush)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, flush)))
 	})
 	if !push {
 		r := relayOf(t, url, Fetching, packLimit)

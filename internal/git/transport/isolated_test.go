@@ -143,12 +143,10 @@ func breaking(some string) func(*gittest.Hub, *git.Options) {
 			if r.Method != http.MethodPost {
 				return false
 			}
-			_, err := io.Copy(io.Discard, r.Body)
-			assert.NoError(h.T, err)
+			assert.NoError(h.T, gittest.Err(io.Copy(io.Discard, r.Body)))
 			if some != "" {
 				w.Header().Set("Content-Type", "application/x-git-receive-pack-result")
-				_, err := w.Write([]byte(some))
-				assert.NoError(h.T, err)
+				assert.NoError(h.T, gittest.Err(w.Write([]byte(some))))
 				assert.NoError(h.T, http.NewResponseController(w).Flush())
 			}
 			panic(http.ErrAbortHandler)
@@ -164,8 +162,7 @@ func ending(method, some string) func(*gittest.Hub, *git.Options) {
 				return false
 			}
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			_, err := w.Write([]byte(some))
-			assert.NoError(h.T, err)
+			assert.NoError(h.T, gittest.Err(w.Write([]byte(some))))
 			return true
 		})
 	}
@@ -262,8 +259,7 @@ func TestPublishBesideEndsWithItsContext(t *testing.T) {
 		if r.Method != http.MethodPost {
 			return false
 		}
-		_, err := io.Copy(io.Discard, r.Body)
-		assert.NoError(t, err)
+		assert.NoError(t, gittest.Err(io.Copy(io.Discard, r.Body)))
 		cancel()
 		<-r.Context().Done() // the relay has left
 		over.Store(true)
