@@ -14,10 +14,9 @@ import (
 )
 
 func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
-	got, err := agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}, {"review_comment_id": 2, "body": "b", "done": true}], "general_comment": "g", "commit_message": "c",
+	got := must.Get(agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}, {"review_comment_id": 2, "body": "b", "done": true}], "general_comment": "g", "commit_message": "c",
 		"git_ops": [{"op": "fetch_origin"}], "flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": "u"},
-		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}`+"\n"), model.Request{Kind: model.AskFeedback})
-	require.NoError(t, err)
+		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}`+"\n"), model.Request{Kind: model.AskFeedback}))(t)
 	assert.Equal(t, model.Outcome{
 		ReviewReplies: []model.ReviewReply{{ReviewCommentID: 9007199254740993, Body: "aé"}, {ReviewCommentID: 2, Body: "b", Done: true}}, GeneralComment: "g", CommitMessage: "c",
 		GitOps: []model.GitOp{{Op: "fetch_origin"}}, FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s", RelevantLogURL: "u"},

@@ -74,9 +74,8 @@ func TestTheSchemasAreTheContract(t *testing.T) {
 	assert.Equal(t, must.Get(outcomeSchema(model.Request{Kind: model.AskBugfix}))(t), repair, "a model is asked for the shape of what it repairs")
 
 	// What the schema asks for is what Decode takes.
-	out, err := Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
-		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`), model.Request{Kind: model.AskFeedback})
-	require.NoError(t, err)
+	out := must.Get(Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
+		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`), model.Request{Kind: model.AskFeedback}))(t)
 	assert.Equal(t, "t", out.FlakyTestReport.Title)
 }
 

@@ -127,8 +127,7 @@ func TestGraphQLALongConversationIsCheap(t *testing.T) {
 	a := w.ask("ann", gqlInPull(`comments(first: 100, orderBy: {field: UPDATED_AT, direction: DESC}) { totalCount nodes { body } }`), nil).fine()
 	assert.Equal(t, []string{"c17", "c4999", "c4998"}, gqlBodies(a)[:3])
 	wrapped, hundred := 0, int32(100)
-	_, err := pageOf(pageArgs{First: &hundred}, listing[*Comment, gqlComment]{items: w.pull.Comments, key: inOrder[*Comment],
-		wrap: func(*Comment) *gqlComment { wrapped++; return nil }})
-	require.NoError(t, err)
+	_ = must.Get(pageOf(pageArgs{First: &hundred}, listing[*Comment, gqlComment]{items: w.pull.Comments, key: inOrder[*Comment],
+		wrap: func(*Comment) *gqlComment { wrapped++; return nil }}))(t)
 	assert.Equal(t, 100, wrapped)
 }

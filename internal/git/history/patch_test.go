@@ -44,7 +44,7 @@ func does(h *gittest.Hub, c *git.Checkout, message string, files map[string]stri
 func added(t *testing.T, c *git.Checkout, from, to string, known ...string) []string {
 	t.Helper()
 	var list []string
-	unseen, err := patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
+	unseen := gittest.Must(patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
 		if a.Fresh != nil {
 			assert.Len(t, a.Fresh, len(bytes.SplitAfter(bytes.TrimSuffix(a.Text, []byte("\n")), []byte("\n"))))
 		}
@@ -54,8 +54,7 @@ func added(t *testing.T, c *git.Checkout, from, to string, known ...string) []st
 			}
 		}
 		return nil
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Empty(t, unseen)
 	return list
 }
@@ -240,14 +239,13 @@ func TestWhatIsAroundANewLineComesWithIt(t *testing.T) {
 	h, c, start, _ := turned(t, map[string]string{"n.txt": numbers()})
 	head := does(h, c, "three", map[string]string{"n.txt": numbers(3, 100, 115, 200)})
 	var got []string
-	_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
+	_ = gittest.Must(patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
 		if a.Path != "" {
 			rows := strings.Split(strings.TrimSuffix(string(a.Text), "\n"), "\n")
 			got = append(got, fmt.Sprintf("%d: %s to %s", a.Line, rows[0], rows[len(rows)-1]))
 		}
 		return nil
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Equal(t, []string{"1: 1 to 13", "92: 91 to 125", "194: 191 to after 200"}, got)
 }
 

@@ -286,11 +286,10 @@ func TestAFreshTokenThatIsRefusedIsSentAgain(t *testing.T) {
 		tokens := h.tokens()
 		h.put("POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "Talk"})
 		var waits []time.Duration
-		gateway, err := github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(_ context.Context, d time.Duration) error {
+		gateway := must.Get(github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(_ context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return nil
-		}})
-		require.NoError(t, err)
+		}}))(t)
 		fault := map[string]any{"match": map[string]any{"path": "/api/v3/repos/octo/widgets/issues"}, "status": refused, "times": 3, "body": map[string]any{"message": message}}
 		h.put("PUT", "/_sandbox/faults", fault)
 		_ = must.Get(gateway.Comments.Create(t.Context(), widgets, 1, "once"))(t)
@@ -300,7 +299,7 @@ func TestAFreshTokenThatIsRefusedIsSentAgain(t *testing.T) {
 		h.later(time.Minute) // then a refusal is one
 		fault["times"] = 1
 		h.put("PUT", "/_sandbox/faults", fault)
-		_, err = gateway.Comments.Create(t.Context(), widgets, 1, "twice")
+		_, err := gateway.Comments.Create(t.Context(), widgets, 1, "twice")
 		if refused == 403 {
 			assert.Equal(t, github.Forbidden, github.KindOf(err))
 		} else {
