@@ -121,14 +121,10 @@ func TestWhoMayPush(t *testing.T) {
 	c.login = "wendy"
 	c.git("push", "-q", "origin", "HEAD:refs/heads/y")
 
-	out, err := c.try("-c", "http.extraheader=", "-c", "http.extraheader=Authorization: Bearer nonsense", "ls-remote", w.url+"/octo/widgets")
-	require.Error(t, err)
-	require.Contains(t, out, "could not read Username", "a bad token is asked for again")
+	require.Contains(t, c.fails("-c", "http.extraheader=", "-c", "http.extraheader=Authorization: Bearer nonsense", "ls-remote", w.url+"/octo/widgets"), "could not read Username", "a bad token is asked for again")
 
 	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/secret", "private": true}).want(201)
-	out, err = c.try("ls-remote", w.url+"/octo/secret")
-	require.Error(t, err)
-	require.Contains(t, out, "not found")
+	require.Contains(t, c.fails("ls-remote", w.url+"/octo/secret"), "not found")
 }
 
 func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
@@ -146,9 +142,7 @@ func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
 
 	n := w.pull("octo", "x")
 	ref := fmt.Sprintf("refs/pull/%d/head", n)
-	out, err = c.try("push", "--atomic", "origin", "+HEAD~1:"+ref, "HEAD:refs/heads/z")
-	require.Error(t, err)
-	require.Contains(t, out, "deny updating a hidden ref")
+	require.Contains(t, c.fails("push", "--atomic", "origin", "+HEAD~1:"+ref, "HEAD:refs/heads/z"), "deny updating a hidden ref")
 	require.Empty(t, c.git("ls-remote", "origin", "z"), "one refused ref refuses all")
 	require.Equal(t, second, strings.Fields(c.git("ls-remote", "origin", ref))[0])
 }
@@ -160,21 +154,15 @@ func TestProtectedBranches(t *testing.T) {
 	w.as("", "PUT", "/_sandbox/protection", obj{"repository": "octo/widgets", "branch": "main", "push": []string{"Max"}}).want(204)
 	c := w.clone("wendy")
 	c.commit("a.txt", "a\n")
-	out, err := c.try("push", "origin", "HEAD:main")
-	require.Error(t, err)
-	require.Contains(t, out, "GH006: Protected branch update failed for refs/heads/main")
-	out, err = c.try("push", "--atomic", "origin", "HEAD:main", "HEAD:other")
-	require.Error(t, err)
-	require.Contains(t, out, "atomic")
+	require.Contains(t, c.fails("push", "origin", "HEAD:main"), "GH006: Protected branch update failed for refs/heads/main")
+	require.Contains(t, c.fails("push", "--atomic", "origin", "HEAD:main", "HEAD:other"), "atomic")
 	require.Empty(t, c.git("ls-remote", "origin", "other"))
 	c.git("push", "-q", "origin", "HEAD:other")
 
 	c.login = "max"
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.git("commit", "-q", "--amend", "-m", "Rewritten")
-	out, err = c.try("push", "-f", "origin", "HEAD:main")
-	require.Error(t, err)
-	require.Contains(t, out, "Cannot force-push")
+	require.Contains(t, c.fails("push", "-f", "origin", "HEAD:main"), "Cannot force-push")
 	main := w.as("", "GET", repoPath+"/git/ref/heads/main", nil).want(200).obj()["object"].(obj)["sha"]
 	w.as("wendy", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": main}).want(422)
 	w.as("", "PUT", "/_sandbox/protection", obj{"branch": "main"}).want(204)
@@ -186,9 +174,7 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 	c := w.clone("actions")
 	c.commit(".github/workflows/older.yml", "on: push\n")
 	c.commit(".github/workflows/ci.yml", "on: push\n")
-	out, err := c.try("push", "origin", "HEAD:refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission")
+	require.Contains(t, c.fails("push", "origin", "HEAD:refs/heads/x"), "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission")
 	c.login = "octo"
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.login = "actions"
@@ -209,9 +195,7 @@ func TestAWorkflowTokenMakesNoRefWithOldWorkflows(t *testing.T) {
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.login = "actions"
 	c.git("push", "-q", "origin", old+":refs/heads/none") // it has no workflow at all
-	out, err := c.try("push", "origin", then+":refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml`")
+	require.Contains(t, c.fails("push", "origin", then+":refs/heads/x"), "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml`")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
 
 	c.login = "octo"
@@ -230,9 +214,7 @@ func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
 	n := w.pull("eve", "eve:topic")
 	c := w.clone("actions")
 	c.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
-	out, err := c.try("push", "origin", head+":refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow")
+	require.Contains(t, c.fails("push", "origin", head+":refs/heads/x"), "refusing to allow a GitHub App to create or update workflow")
 	c.git("push", "-q", "origin", head+"~1:refs/heads/x")
 	c.login = "octo"
 	c.git("push", "-q", "origin", head+":refs/heads/theirs")

@@ -51,8 +51,7 @@ func TestADeletedIssue(t *testing.T) {
 	w.as("octo", "PATCH", repoPath, obj{"private": true}).want(200)
 	w.as("stranger", "GET", issue, nil).want(404)
 
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	w.as("octo", "GET", issue, nil).want(410)
 	for _, bad := range []obj{{"number": 1, "state": "deleted"}, {"number": 2, "state": "lost"}, {"number": 2, "state": "transferred", "to": "octo/widgets"}, {"number": 2, "state": "transferred", "to": "octo/nowhere"}} {
 		w.as("", "PUT", "/_sandbox/issues", bad).want(422)

@@ -83,8 +83,7 @@ func TestJobsOfARunAreChecksOfItsHead(t *testing.T) {
 	require.Equal(t, "SUCCESS", w.rollup(n), "the run is another head's now")
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": head, "status": "completed", "conclusion": "failure"}).want(200)
 	w.as("github-actions[bot]", "PATCH", fmt.Sprintf("%s/check-runs/%.0f", repoPath, job["id"]), obj{"conclusion": "success"}).want(403)
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, "FAILURE", w.rollup(n))
 	require.Equal(t, "Run pytest failure", stepThat(w.job(500, "test (3.12)"), "failure"))
 	for field, bad := range map[string]obj{

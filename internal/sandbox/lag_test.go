@@ -47,8 +47,7 @@ func TestAHeadIsShownLate(t *testing.T) {
 		_, head := w.shown(n)
 		require.Equal(t, was, head)
 	}
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
 	_, head := w.graphed(n)
 	require.Equal(t, was, head, "the third reading, by whatever API")
@@ -163,8 +162,7 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 	require.Equal(t, third, head("actions"))
 
 	push("4")
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
 	require.Equal(t, third, head("actions"), "over a restart, too")
 

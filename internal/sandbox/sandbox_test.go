@@ -47,6 +47,13 @@ func (w *town) start() {
 	w.s, w.url = s, urls.Server
 }
 
+// restart has another server go on with what this one has kept.
+func (w *town) restart() {
+	w.t.Helper()
+	require.NoError(w.t, w.s.Close())
+	w.start()
+}
+
 // answer is what came back.
 type answer struct {
 	t      testing.TB
@@ -133,6 +140,14 @@ func (c *clone) try(args ...string) (string, error) {
 	}
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSpace(string(out)), err
+}
+
+// fails is what git says of a command that it does not carry out.
+func (c *clone) fails(args ...string) string {
+	c.w.t.Helper()
+	out, err := c.try(args...)
+	require.Error(c.w.t, err, out)
+	return out
 }
 
 func (c *clone) git(args ...string) string {

@@ -88,8 +88,7 @@ func TestPullRequestsInNumbers(t *testing.T) {
 	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
 	c.git("push", "-q", "origin", ":agent/small/13-é")
 
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
 	require.Equal(t, "closed", w.as("", "GET", repoPath+"/pulls/13", nil).obj()["state"])
 	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 2}).want(201)

@@ -33,8 +33,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	read() // begins the test for conflicts, whose result the next reading has
 	before, deliveries := read(), w.delivered(0)
 	calls := len(w.as("", "GET", "/_sandbox/calls", nil).list())
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, deliveries, w.delivered(0))
 	require.Len(t, w.as("", "GET", "/_sandbox/calls", nil).list(), calls)
 	require.Equal(t, before, read())
