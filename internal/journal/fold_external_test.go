@@ -155,12 +155,9 @@ func TestAnEditedCommentOnConflictsBlocksNothing(t *testing.T) {
 		c.EditedByOther, c.WasMarked, c.Editor = true, true, "mallory"
 		tt.change(&c)
 		st := fold(c)
-		assert.Nil(t, st.Conflicts)
-		assert.Empty(t, st.Externals)
-		assert.Empty(t, st.Turns)
 		require.Len(t, st.Distrusted, 1, "it is reported")
-		assert.Equal(t, "edited by mallory", st.Distrusted[0].Reason)
-		assert.Equal(t, tt.spoilt, st.Distrusted[0].Spoilt)
+		assert.Equal(t, []any{"edited by mallory", tt.spoilt}, []any{st.Distrusted[0].Reason, st.Distrusted[0].Spoilt})
+		assert.Equal(t, fold(), trusted(st))
 	})
 }
 
