@@ -88,7 +88,7 @@ func TestReplayOfIssues(t *testing.T) {
 		for _, s := range tt.shows {
 			assert.Contains(t, got.out, s)
 		}
-		got.errout = withoutAssumed(got.errout)
+		got.errout = regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(got.errout, "")
 		if tt.exit == 3 {
 			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "+waits), got.errout)
 			assert.Equal(t, 1, strings.Count(got.errout, "\n"))
@@ -99,11 +99,6 @@ func TestReplayOfIssues(t *testing.T) {
 			assert.Empty(t, got.errout)
 		}
 	})
-}
-
-// withoutAssumed is what a replay wrote besides its assumptions.
-func withoutAssumed(errout string) string {
-	return regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(errout, "")
 }
 
 func TestReplayOfADesign(t *testing.T) {

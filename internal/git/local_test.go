@@ -23,7 +23,7 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 		"a working tree": func(*testing.T, *gittest.Desk) {},
 		"a path":         func(_ *testing.T, d *gittest.Desk) { d.Git(d.Dir, "remote", "set-url", "origin", d.Bare) },
 		"a path from here": func(t *testing.T, d *gittest.Desk) {
-			d.Git(d.Dir, "remote", "set-url", "origin", relative(t, d.Dir, d.Bare))
+			d.Git(d.Dir, "remote", "set-url", "origin", gittest.Must(filepath.Rel(d.Dir, d.Bare))(t))
 		},
 		"below the top": func(_ *testing.T, d *gittest.Desk) { d.Dir = filepath.Join(d.Dir, "dir") },
 		"by a name of the person's": func(_ *testing.T, d *gittest.Desk) {
@@ -71,11 +71,6 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 		require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", head, merged))
 		assert.Equal(t, 5, c.NetworkCalls())
 	})
-}
-
-func relative(t *testing.T, from, to string) string {
-	t.Helper()
-	return gittest.Must(filepath.Rel(from, to))(t)
 }
 
 func TestAPersonsFilesStayAsTheyAre(t *testing.T) {
