@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
