@@ -24,8 +24,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	outputs, out, err := s.fetch()
 	require.NoError(t, err, out)
 	assert.Equal(t, "false", outputs["build"])
-	ran := must.Get(exec.Command(outputs["path"]).Output())(t)
-	assert.Equal(t, "pinned\n", string(ran))
+	assert.Equal(t, "pinned\n", string(must.Get(exec.Command(outputs["path"]).Output())(t)))
 
 	_, out, err = s.fetch("MERGEXO_VERSION=v1.2.0")
 	require.NoError(t, err, out)
@@ -34,8 +33,7 @@ func TestTheActionTakesAPinnedBinary(t *testing.T) {
 	require.NoError(t, os.WriteFile(outputs["path"], []byte("#!/bin/sh\necho somebody else's\n"), 0o755))
 	outputs, out, err = s.fetch()
 	require.NoError(t, err, out)
-	got := must.Get(os.ReadFile(outputs["path"]))(t)
-	assert.Equal(t, program, string(got), "what was changed there since is fetched anew")
+	assert.Equal(t, program, string(must.Get(os.ReadFile(outputs["path"]))(t)), "what was changed there since is fetched anew")
 }
 
 func TestTheActionRefusesABinaryThatIsNotThePinnedOne(t *testing.T) {
@@ -66,38 +64,37 @@ func TestTheActionRefusesABinaryThatIsNotThePinnedOne(t *testing.T) {
 // nothing to strangers answers by the page where one signs in.
 func TestTheActionAsksGitHubWhereItsServerHasNoRelease(t *testing.T) {
 	const here, there = "/org/mergexo/releases/download/v1.2.0/", "/mergexo/mergexo/releases/download/v1.2.0/"
-	for name, c := range map[string]struct {
+	type row struct {
 		here, there string
 		asked       int32 // of github.com
 		build, bad  bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no release":      {"", packed(t, program), 1, false, false},
 		"a page":          {"<!DOCTYPE html>\n<html><body>Sign in</body></html>\n", packed(t, program), 1, false, false},
 		"a release":       {packed(t, program), "", 0, false, false},
 		"neither":         {"", "", 1, true, false},
 		"another program": {packed(t, program+"# changed"), packed(t, program), 0, false, true},
 		"another there":   {"", packed(t, program+"# changed"), 1, false, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, github := newStep(t), newStep(t) // an enterprise server, and github.com
-			s.pin(sum(program) + "  " + asset("v1.2.0"))
-			if c.here != "" {
-				s.assets[here+asset("v1.2.0")+".gz"] = c.here
-			}
-			if c.there != "" {
-				github.assets[there+asset("v1.2.0")+".gz"] = c.there
-			}
-			s.github(github.server)
+	}, func(t *testing.T, c row) {
+		s, github := newStep(t), newStep(t) // an enterprise server, and github.com
+		s.pin(sum(program) + "  " + asset("v1.2.0"))
+		if c.here != "" {
+			s.assets[here+asset("v1.2.0")+".gz"] = c.here
+		}
+		if c.there != "" {
+			github.assets[there+asset("v1.2.0")+".gz"] = c.there
+		}
+		s.github(github.server)
 
-			outputs, out, err := s.fetch()
-			assert.Equal(t, c.asked, github.asked.Load(), "how often github.com is asked")
-			if c.bad {
-				require.Error(t, err)
-				assert.Contains(t, out, "this action pins "+sum(program))
-				return
-			}
-			require.NoError(t, err, out)
-			assert.Equal(t, fmt.Sprint(c.build), outputs["build"], out)
-		})
-	}
+		outputs, out, err := s.fetch()
+		assert.Equal(t, c.asked, github.asked.Load(), "how often github.com is asked")
+		if c.bad {
+			require.Error(t, err)
+			assert.Contains(t, out, "this action pins "+sum(program))
+			return
+		}
+		require.NoError(t, err, out)
+		assert.Equal(t, fmt.Sprint(c.build), outputs["build"], out)
+	})
 }

@@ -67,8 +67,7 @@ func TestAReleaseIsPublishedOnce(t *testing.T) {
 			}
 			require.NoError(t, err, string(out))
 			assert.Contains(t, string(out), "v1 is v1.0.0")
-			calls := must.Get(os.ReadFile(filepath.Join(s.temp, "calls")))(t)
-			assert.Equal(t, c.calls, strings.Split(strings.TrimSuffix(string(calls), "\n"), "\n"))
+			assert.Equal(t, c.calls, strings.Split(strings.TrimSuffix(string(must.Get(os.ReadFile(filepath.Join(s.temp, "calls")))(t)), "\n"), "\n"))
 		})
 	}
 }

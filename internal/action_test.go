@@ -118,26 +118,25 @@ const program = "#!/bin/sh\necho pinned\n"
 
 func TestTheActionBuildsWhatItCannotHave(t *testing.T) {
 	s := newStep(t)
-	for name, c := range map[string]struct {
+	type row struct {
 		pins []string
 		env  []string
 		why  string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nothing pinned": {nil, nil, "no release is pinned"},
 		"not published":  {[]string{sum(program) + "  " + asset("v1.2.0")}, nil, "could not be downloaded"},
 		"asked for":      {[]string{sum(program) + "  " + asset("v1.2.0")}, []string{"MERGEXO_VERSION=source"}, "version: source"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s.pin(c.pins...)
-			outputs, out, err := s.fetch(c.env...)
-			require.NoError(t, err, out)
-			assert.Contains(t, out, "building from source: ")
-			assert.Contains(t, out, c.why)
-			assert.Equal(t, "true", outputs["build"])
-			assert.Equal(t, filepath.Join(s.temp, "mergexo-action", "mergexo_source"), outputs["path"])
-			assert.NotContains(t, outputs, "go", "Go is here")
-		})
-	}
+	}, func(t *testing.T, c row) {
+		s.pin(c.pins...)
+		outputs, out, err := s.fetch(c.env...)
+		require.NoError(t, err, out)
+		assert.Contains(t, out, "building from source: ")
+		assert.Contains(t, out, c.why)
+		assert.Equal(t, "true", outputs["build"])
+		assert.Equal(t, filepath.Join(s.temp, "mergexo-action", "mergexo_source"), outputs["path"])
+		assert.NotContains(t, outputs, "go", "Go is here")
+	})
 }
 
 // actions/setup-go 6 and later export GOTOOLCHAIN=local, with which an older Go refuses this source instead of fetching the one that
@@ -145,24 +144,23 @@ func TestTheActionBuildsWhatItCannotHave(t *testing.T) {
 //
 // https://github.com/actions/setup-go/releases/tag/v6.0.0
 func TestTheActionBuildsWhereGoMayNotFetchAToolchain(t *testing.T) {
-	for name, c := range map[string]struct{ env, file, want string }{
+	type row struct{ env, file, want string }
+	must.Each(t, map[string]row{
 		"by setup-go":    {"local", "auto", "auto"},
 		"by go env -w":   {"", "local", "auto"},
 		"chosen by name": {"go1.26.8", "auto", "go1.26.8"},
 		"as it comes":    {"", "auto", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newStep(t)
-			fake := t.TempDir()
-			script := "#!/bin/sh\nif [ \"$1\" = env ]; then echo \"${GOTOOLCHAIN:-" + c.file + "}\"; exit; fi\necho \"toolchain:$GOTOOLCHAIN\"\n"
-			require.NoError(t, os.WriteFile(filepath.Join(fake, "go"), []byte(script), 0o755))
-			cmd := exec.Command("bash", filepath.Join(s.scripts, "build"), filepath.Join(s.temp, "built"))
-			cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+c.env, "PATH="+fake+":"+os.Getenv("PATH"))
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, string(out))
-			assert.Equal(t, "toolchain:"+c.want+"\n", string(out))
-		})
-	}
+	}, func(t *testing.T, c row) {
+		s := newStep(t)
+		fake := t.TempDir()
+		script := "#!/bin/sh\nif [ \"$1\" = env ]; then echo \"${GOTOOLCHAIN:-" + c.file + "}\"; exit; fi\necho \"toolchain:$GOTOOLCHAIN\"\n"
+		require.NoError(t, os.WriteFile(filepath.Join(fake, "go"), []byte(script), 0o755))
+		cmd := exec.Command("bash", filepath.Join(s.scripts, "build"), filepath.Join(s.temp, "built"))
+		cmd.Env = append(os.Environ(), "GOTOOLCHAIN="+c.env, "PATH="+fake+":"+os.Getenv("PATH"))
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, string(out))
+		assert.Equal(t, "toolchain:"+c.want+"\n", string(out))
+	})
 }
 
 func TestTheActionSetsUpGoWhereThereIsNone(t *testing.T) {

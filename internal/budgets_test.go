@@ -23,21 +23,21 @@ type budget struct {
 // budgets are the most lines of code, without blank ones, comments and imports, that each part of the house may have. They only fall.
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
-	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2147},
+	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2153},
 	{"sandbox", `internal/sandbox(/.*)?`, 17459},
 	{"scripts", `scripts(/.*)?`, 4439},
 	{"engine", `internal/engine(/.*)?`, 16975},
-	{"github", `internal/github(/.*)?`, 5714},
+	{"github", `internal/github(/.*)?`, 5715},
 	{"git", `internal/git(/.*)?`, 10744},
 	{"agent", `internal/agent(/.*)?`, 6288},
 	{"cli", `cmd(/.*)?|internal/cli`, 4253},
 	{"train", `internal/train`, 1850},
-	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10128},
+	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10136},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4647},
 	{"doctor", `internal/doctor(/.*)?`, 2206},
 	{"leak", `internal/leak`, 861},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5588},
-	{"ground", `.*`, 904},
+	{"ground", `.*`, 835},
 }
 
 func TestEveryRoomKeepsItsBudget(t *testing.T) {

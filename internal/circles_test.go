@@ -73,8 +73,7 @@ func TestEveryTestIsInACircle(t *testing.T) {
 			if !strings.HasSuffix(f, "_test.go") || p.name() == "internal" {
 				continue
 			}
-			raw := must.Get(os.ReadFile(filepath.Join(p.Dir, f)))(t)
-			assert.Empty(t, checkCircle(p.name()+"/"+f, string(raw)))
+			assert.Empty(t, checkCircle(p.name()+"/"+f, string(must.Get(os.ReadFile(filepath.Join(p.Dir, f)))(t))))
 			seen[circleOf(f)]++
 		}
 	}
@@ -115,7 +114,6 @@ func TestTheRaceDetectorWatchesSomethingByEachWord(t *testing.T) {
 		assert.True(t, slices.ContainsFunc(names, func(n string) bool { return strings.Contains(n, word) }), word)
 	}
 	for _, tag := range circles {
-		text := must.Get(os.ReadFile("../scripts/test.d/circles.go"))(t)
-		assert.Contains(t, string(text), `{tag: "`+tag+`"`)
+		assert.Contains(t, string(must.Get(os.ReadFile("../scripts/test.d/circles.go"))(t)), `{tag: "`+tag+`"`)
 	}
 }

@@ -197,8 +197,7 @@ func checkPhases(path string, file *ast.File) []string {
 
 func parse(t *testing.T, path string, source any) *ast.File {
 	t.Helper()
-	f := must.Get(parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution))(t)
-	return f
+	return must.Get(parser.ParseFile(token.NewFileSet(), path, source, parser.ParseComments|parser.SkipObjectResolution))(t)
 }
 
 func TestConventions(t *testing.T) {
@@ -292,7 +291,6 @@ func checkTop(files []string) []string {
 func TestTopLevel(t *testing.T) {
 	cmd := exec.Command("git", "ls-files", "-z")
 	cmd.Dir = ".."
-	out := must.Get(cmd.Output())(t)
-	assert.Empty(t, checkTop(strings.Split(string(out), "\x00")))
+	assert.Empty(t, checkTop(strings.Split(string(must.Get(cmd.Output())(t)), "\x00")))
 	assert.Equal(t, []string{"docs", "main.go"}, checkTop([]string{"docs/a", "docs/b", "main.go", "cmd/mergexo/main.go", ""}))
 }

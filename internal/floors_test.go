@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const module = "github.com/mergexo/mergexo"
@@ -262,49 +264,45 @@ func TestCheckFloorsSeesWhatIsWrong(t *testing.T) {
 		}
 		return names
 	}
-	for _, c := range []struct {
-		name string
+	type row struct {
 		pkg  listed
 		want string
-	}{
-		{"down", listed{ImportPath: module + "/internal/engine", Imports: at("internal/turn", "internal/model")}, ""},
-		{"up", listed{ImportPath: module + "/internal/turn", Imports: at("internal/engine")}, "internal/turn (floor 1) imports internal/engine (floor 2)"},
-		{"sideways", listed{ImportPath: module + "/internal/turn", Imports: at("internal/github")}, "internal/turn (floor 1) imports internal/github (floor 1)"},
-		{"sideways from a subpackage", listed{ImportPath: module + "/internal/sandbox/conform", Imports: at("internal/github")}, "internal/sandbox/conform (floor 1) imports internal/github (floor 1)"},
-		{"within one house", listed{ImportPath: module + "/internal/sandbox/conform", Imports: at("internal/sandbox")}, ""},
-		{"the sandbox in a test", listed{ImportPath: module + "/internal/github", TestImports: at("internal/sandbox"), XTestImports: at("internal/github")}, ""},
-		{"the sandbox in code", listed{ImportPath: module + "/internal/github", Imports: at("internal/sandbox")}, "internal/github (floor 1) imports internal/sandbox (floor 1)"},
-		{"up in a test", listed{ImportPath: module + "/internal/git", TestImports: at("internal/engine")}, "internal/git (floor 1) imports internal/engine (floor 2)"},
-		{"a package without a floor", listed{ImportPath: module + "/internal/util"}, "internal/util has no floor: give it a line in the floors table"},
-		{"an import without a floor", listed{ImportPath: module + "/internal/engine", Imports: at("internal/util")}, "internal/engine (floor 2) imports internal/util (floor 0)"},
-		{"the library's own", listed{ImportPath: module + "/internal/model", Imports: []string{"fmt", "github.com/x/y"}}, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, strings.Join(checkFloors([]listed{c.pkg}), "\n"))
-		})
 	}
+	must.Each(t, map[string]row{
+		"down":                       {listed{ImportPath: module + "/internal/engine", Imports: at("internal/turn", "internal/model")}, ""},
+		"up":                         {listed{ImportPath: module + "/internal/turn", Imports: at("internal/engine")}, "internal/turn (floor 1) imports internal/engine (floor 2)"},
+		"sideways":                   {listed{ImportPath: module + "/internal/turn", Imports: at("internal/github")}, "internal/turn (floor 1) imports internal/github (floor 1)"},
+		"sideways from a subpackage": {listed{ImportPath: module + "/internal/sandbox/conform", Imports: at("internal/github")}, "internal/sandbox/conform (floor 1) imports internal/github (floor 1)"},
+		"within one house":           {listed{ImportPath: module + "/internal/sandbox/conform", Imports: at("internal/sandbox")}, ""},
+		"the sandbox in a test":      {listed{ImportPath: module + "/internal/github", TestImports: at("internal/sandbox"), XTestImports: at("internal/github")}, ""},
+		"the sandbox in code":        {listed{ImportPath: module + "/internal/github", Imports: at("internal/sandbox")}, "internal/github (floor 1) imports internal/sandbox (floor 1)"},
+		"up in a test":               {listed{ImportPath: module + "/internal/git", TestImports: at("internal/engine")}, "internal/git (floor 1) imports internal/engine (floor 2)"},
+		"a package without a floor":  {listed{ImportPath: module + "/internal/util"}, "internal/util has no floor: give it a line in the floors table"},
+		"an import without a floor":  {listed{ImportPath: module + "/internal/engine", Imports: at("internal/util")}, "internal/engine (floor 2) imports internal/util (floor 0)"},
+		"the library's own":          {listed{ImportPath: module + "/internal/model", Imports: []string{"fmt", "github.com/x/y"}}, ""},
+	}, func(t *testing.T, c row) {
+		assert.Equal(t, c.want, strings.Join(checkFloors([]listed{c.pkg}), "\n"))
+	})
 }
 
 func TestCheckRoomsSeesWhatIsWrong(t *testing.T) {
 	const git = module + "/internal/git"
-	for _, c := range []struct {
-		name string
+	type row struct {
 		pkg  listed
 		want string
-	}{
-		{"down", listed{ImportPath: git + "/merging", Imports: []string{git, git + "/history"}}, ""},
-		{"a sibling", listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
-		{"a sibling in a test of the same package", listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
-		{"a sibling in a test from outside", listed{ImportPath: git + "/merging", XTestImports: []string{git + "/transport"}}, ""},
-		{"up", listed{ImportPath: git, Imports: []string{git + "/history"}}, "internal/git (room 2) imports internal/git/history (room 3)"},
-		{"from another house", listed{ImportPath: module + "/internal/engine", Imports: []string{git, git + "/transport"}}, ""},
-		{"what is for tests", listed{ImportPath: module + "/internal/engine", Imports: []string{git + "/gittest"}}, "internal/engine imports internal/git/gittest, which is for tests"},
-		{"no room", listed{ImportPath: git + "/attic"}, "internal/git/attic is not in the rooms table"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, strings.Join(checkRooms([]listed{c.pkg}), "\n"))
-		})
 	}
+	must.Each(t, map[string]row{
+		"down":      {listed{ImportPath: git + "/merging", Imports: []string{git, git + "/history"}}, ""},
+		"a sibling": {listed{ImportPath: git + "/merging", Imports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
+		"a sibling in a test of the same package": {listed{ImportPath: git + "/merging", TestImports: []string{git + "/transport"}}, "internal/git/merging (room 4) imports internal/git/transport (room 4)"},
+		"a sibling in a test from outside":        {listed{ImportPath: git + "/merging", XTestImports: []string{git + "/transport"}}, ""},
+		"up":                                      {listed{ImportPath: git, Imports: []string{git + "/history"}}, "internal/git (room 2) imports internal/git/history (room 3)"},
+		"from another house":                      {listed{ImportPath: module + "/internal/engine", Imports: []string{git, git + "/transport"}}, ""},
+		"what is for tests":                       {listed{ImportPath: module + "/internal/engine", Imports: []string{git + "/gittest"}}, "internal/engine imports internal/git/gittest, which is for tests"},
+		"no room":                                 {listed{ImportPath: git + "/attic"}, "internal/git/attic is not in the rooms table"},
+	}, func(t *testing.T, c row) {
+		assert.Equal(t, c.want, strings.Join(checkRooms([]listed{c.pkg}), "\n"))
+	})
 }
 
 func TestTheOtherChecksSeeWhatIsWrong(t *testing.T) {

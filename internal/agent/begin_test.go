@@ -176,8 +176,7 @@ func TestADiffThatCannotBeAppliedChangesNothing(t *testing.T) {
 		if strings.Contains(want, "block 2") {
 			body = fresh("first.txt") + "\n" + body
 		}
-		out := built(t, dir, issue(model.AskBugfix, body))
-		assert.Equal(t, model.Outcome{BlockedReason: want}, out)
+		assert.Equal(t, model.Outcome{BlockedReason: want}, built(t, dir, issue(model.AskBugfix, body)))
 		require.NoError(t, os.Remove(filepath.Join(dir, "link")))
 		assert.Equal(t, before, grown(t, dir), want)
 	}

@@ -14,21 +14,18 @@ import (
 )
 
 func TestDecodeReadsWhatTheContractAllows(t *testing.T) {
-	got, err := agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}, {"review_comment_id": 2, "body": "b", "done": true}], "general_comment": "g", "commit_message": "c",
+	got := must.Get(agent.Decode([]byte(` {"review_replies": [{"review_comment_id": 9007199254740993, "body": "a\u00e9"}, {"review_comment_id": 2, "body": "b", "done": true}], "general_comment": "g", "commit_message": "c",
 		"git_ops": [{"op": "fetch_origin"}], "flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": "u"},
-		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}`+"\n"), model.Request{Kind: model.AskFeedback})
-	require.NoError(t, err)
+		"blocked_reason": null, "session": "x", "usage": {"input_tokens": 1, "output_tokens": 2, "cost_usd": 0.5}}`+"\n"), model.Request{Kind: model.AskFeedback}))(t)
 	assert.Equal(t, model.Outcome{
 		ReviewReplies: []model.ReviewReply{{ReviewCommentID: 9007199254740993, Body: "aé"}, {ReviewCommentID: 2, Body: "b", Done: true}}, GeneralComment: "g", CommitMessage: "c",
 		GitOps: []model.GitOp{{Op: "fetch_origin"}}, FlakyTestReport: &model.FlakyTest{Title: "t", Summary: "s", RelevantLogURL: "u"},
 		Session: "x", Usage: model.Usage{InputTokens: 1, OutputTokens: 2, CostUSD: 0.5},
 	}, got)
 	assert.Equal(t, model.Outcome{}, must.Get(agent.Decode(must.Get(json.Marshal(model.Outcome{}))(t), model.Request{}))(t))
-	got, err = agent.Decode([]byte(`{"general_comment": "g", "git_ops": [{"op": "push"}]}`), model.Request{})
-	require.NoError(t, err, "it is told that there is no such operation")
+	got = must.Get(agent.Decode([]byte(`{"general_comment": "g", "git_ops": [{"op": "push"}]}`), model.Request{}))(t, "it is told that there is no such operation")
 	assert.Equal(t, model.Outcome{GeneralComment: "g", GitOps: []model.GitOp{{Op: "push"}}}, got)
-	got, err = agent.Decode([]byte("{\"general_comment\": \"caf\xe9\"}"), model.Request{})
-	require.NoError(t, err, "an agent quotes files in whatever encoding they are")
+	got = must.Get(agent.Decode([]byte("{\"general_comment\": \"caf\xe9\"}"), model.Request{}))(t, "an agent quotes files in whatever encoding they are")
 	assert.Equal(t, model.Outcome{GeneralComment: "caf\uFFFD"}, got)
 }
 
@@ -117,8 +114,7 @@ func TestWhichFieldsAnAnswerHasDependsOnTheRequest(t *testing.T) {
 		{model.AskDesign, `{"touch_paths": "a"}`, `touch_paths: want a list, got a string`},
 		{model.AskDesign, `{"touch_paths": ["a", 1]}`, `touch_paths[1]: want a string, got a number`},
 	} {
-		_, err := agent.Decode([]byte(c.in), model.Request{Kind: c.kind, Flow: model.FlowSmallJob})
-		assert.EqualError(t, err, "agent: "+c.want)
+		assert.EqualError(t, must.Err(agent.Decode([]byte(c.in), model.Request{Kind: c.kind, Flow: model.FlowSmallJob})), "agent: "+c.want)
 	}
 }
 

@@ -111,12 +111,11 @@ func TestBehindTheWallThereIsLessToBeHad(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 
 	opt, _ := isolatedOptions(t)
-	said, err := sh(t, opt, checkout(t), `
+	said := must.Get(sh(t, opt, checkout(t), `
 		ls /proc/$$/fd
 		grep NoNewPrivs /proc/self/status | tr -s '\t' ' '
 		grep -E '^Max (core file|file size|open files|address space)' /proc/self/limits | tr -s ' '
-		umask; id -u; echo "$KEY"; cat; printf 'no end'`)
-	require.NoError(t, err)
+		umask; id -u; echo "$KEY"; cat; printf 'no end'`))(t)
 	assert.True(t, strings.HasPrefix(said, "0\n1\n2\nNoNewPrivs: 1\nMax "), said)
 	assert.Contains(t, said, "\nMax core file size 0 0 bytes \n")
 	assert.Contains(t, said, "\nMax file size 4294967296 4294967296 bytes \n")

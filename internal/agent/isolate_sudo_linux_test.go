@@ -152,8 +152,7 @@ func TestATimeoutReachesThroughSudo(t *testing.T) {
 	h.opt.Grace = grace
 	held(t, func(pipe string) {
 		h.opt.Reads = []string{filepath.Dir(pipe)}
-		said := h.runUntil("held", `trap '' TERM; `+hold+`; echo held; while :; do sleep 1000; done`, pipe)
-		assert.Equal(t, "timeout", said.Kind)
+		assert.Equal(t, "timeout", h.runUntil("held", `trap '' TERM; `+hold+`; echo held; while :; do sleep 1000; done`, pipe).Kind)
 	}, nil)
 	assert.Equal(t, h.uid, owner(t, h.dir))
 }

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/modelstub"
@@ -41,7 +40,6 @@ func TestTheRealProgramsAsAnotherUser(t *testing.T) {
 		s.Play(r.Done(greeted))
 		req := feedback("once more")
 		req.Session = out.Session
-		_, err := ask(t, opt, dir, req)
-		require.NoError(t, err, "a session goes on after its files were taken back and given once more")
+		_ = must.Get(ask(t, opt, dir, req))(t, "a session goes on after its files were taken back and given once more")
 	})
 }

@@ -107,8 +107,7 @@ func TestAnAgentOfAnotherUserCannotGetPrivileges(t *testing.T) {
 	free := exec.Command(id, "-u")
 	free.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 23456, Gid: 23456}}
 	require.Equal(t, "0\n", string(must.Get(free.Output())(t)), "without the isolator it would be root")
-	said := must.Get(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t)
-	assert.Equal(t, opt.User+"\nno\n", said)
+	assert.Equal(t, opt.User+"\nno\n", must.Get(sh(t, opt, dir, id+" -u; kill -0 "+strconv.Itoa(os.Getpid())+" 2>/dev/null || echo no"))(t))
 }
 
 func replica(t *testing.T, from, to string, mode os.FileMode) {
@@ -203,12 +202,10 @@ func TestAUserThatCannotBeTheAgents(t *testing.T) {
 	}
 	if us := os.Getuid(); us != 0 {
 		opt.User = strconv.Itoa(us)
-		_, err := sh(t, opt, linked, "true")
-		assert.ErrorContains(t, err, "this is the user that MergeXO itself runs as: name a separate user for the agent")
+		assert.ErrorContains(t, must.Err(sh(t, opt, linked, "true")), "this is the user that MergeXO itself runs as: name a separate user for the agent")
 	}
 	opt.User, opt.Isolator = "nobody", ""
-	_, err := sh(t, opt, linked, "true")
-	assert.EqualError(t, err, `agent: [agent] user = "nobody": agents can run as another user only with isolation`)
+	assert.EqualError(t, must.Err(sh(t, opt, linked, "true")), `agent: [agent] user = "nobody": agents can run as another user only with isolation`)
 }
 
 // private is the first directory on the way to the programs that others may not pass, or "".

@@ -91,8 +91,7 @@ func TestAStaleUserThatAnotherRunRemovesFirstIsNotToldAsLeft(t *testing.T) {
 	text := fmt.Sprintf("#!/bin/sh\ncase \"$*\" in %s) /usr/sbin/userdel \"$@\" || exit;; esac\nexec /usr/sbin/userdel \"$@\"\n", stale)
 	require.NoError(t, os.WriteFile(filepath.Join(m.top, "userdel"), []byte(text), 0o755)) //nolint:gosec // it is run
 	m.want.Path = m.top + ":" + m.want.Path
-	said := m.run(`id -un`)
-	assert.Regexp(t, "^mergexo-[0-9a-f]{8}\n$", said.Log)
+	assert.Regexp(t, "^mergexo-[0-9a-f]{8}\n$", m.run(`id -un`).Log)
 	assert.NotContains(t, string(contents(t, "/etc/passwd")), stale)
 }
 

@@ -92,33 +92,31 @@ func TestAUserEndsWithMergeXO(t *testing.T) {
 	if !rooted(t) {
 		return
 	}
-	for how, uid := range map[string]int{"root": 0, "sudo": -1} {
-		t.Run(how, func(t *testing.T) {
-			h := newHosted(t)
-			if uid == 0 {
-				h.uid = 0
-				require.NoError(t, exec.Command("chown", "-R", "-h", "0:0", h.dir, h.opt.Temp).Run())
-			}
-			script := `echo made > made; setsid sh -c 'exec 3>"$0"; echo here >&3; exec sleep 100000' "$0" & wait`
-			cred := &syscall.Credential{Uid: uint32(h.uid), Gid: uint32(h.uid)} //nolint:gosec // small
-			var cmd *exec.Cmd
-			started := make(chan struct{})
-			held(t, func(pipe string) {
-				h.opt.Reads = []string{filepath.Dir(pipe)}
-				cmd, _ = play(t, h.opt.Isolator, job{Options: h.opt, Dir: h.dir, Argv: []string{"/bin/sh", "-c", script, pipe}}, cred)
-				assert.NoError(t, cmd.Start())
-				close(started)
-				_ = cmd.Wait()
-			}, func() error { <-started; return cmd.Process.Kill() })
-			next := h
-			next.dir, next.opt.Temp = clone(t), filepath.Join(publicDir(t), "temp")
-			require.NoError(t, os.Mkdir(next.opt.Temp, 0o700))
-			require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(h.uid), next.dir, next.opt.Temp).Run())
-			said := next.run("echo next")
-			assert.Empty(t, said.Error, "%s", said.Log)
-			for _, path := range []string{"", ".git", "greet.txt", "made", "link"} {
-				assert.Equal(t, h.uid, owner(t, h.dir, path), path)
-			}
-		})
-	}
+	must.Each(t, map[string]int{"root": 0, "sudo": -1}, func(t *testing.T, uid int) {
+		h := newHosted(t)
+		if uid == 0 {
+			h.uid = 0
+			require.NoError(t, exec.Command("chown", "-R", "-h", "0:0", h.dir, h.opt.Temp).Run())
+		}
+		script := `echo made > made; setsid sh -c 'exec 3>"$0"; echo here >&3; exec sleep 100000' "$0" & wait`
+		cred := &syscall.Credential{Uid: uint32(h.uid), Gid: uint32(h.uid)} //nolint:gosec // small
+		var cmd *exec.Cmd
+		started := make(chan struct{})
+		held(t, func(pipe string) {
+			h.opt.Reads = []string{filepath.Dir(pipe)}
+			cmd, _ = play(t, h.opt.Isolator, job{Options: h.opt, Dir: h.dir, Argv: []string{"/bin/sh", "-c", script, pipe}}, cred)
+			assert.NoError(t, cmd.Start())
+			close(started)
+			_ = cmd.Wait()
+		}, func() error { <-started; return cmd.Process.Kill() })
+		next := h
+		next.dir, next.opt.Temp = clone(t), filepath.Join(publicDir(t), "temp")
+		require.NoError(t, os.Mkdir(next.opt.Temp, 0o700))
+		require.NoError(t, exec.Command("chown", "-R", "-h", strconv.Itoa(h.uid), next.dir, next.opt.Temp).Run())
+		said := next.run("echo next")
+		assert.Empty(t, said.Error, "%s", said.Log)
+		for _, path := range []string{"", ".git", "greet.txt", "made", "link"} {
+			assert.Equal(t, h.uid, owner(t, h.dir, path), path)
+		}
+	})
 }

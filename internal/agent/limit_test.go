@@ -38,29 +38,28 @@ exit 1
 func TestALimitThatAProgramOnlyClaimsIsAFailure(t *testing.T) {
 	bin := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "claude"), []byte(asks), 0o755)) //nolint:gosec // a program
-	for name, c := range map[string]struct {
+	type row struct {
 		asks   string
 		status int
 		kind   agent.Kind
 		says   string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the provider answers":               {"yes", 200, agent.Model, "reported a limit, but its provider sent none (This would exceed your rate limit)"},
 		"the provider is at a limit":         {"yes", 429, agent.Limit, "has reached a limit of its provider (This would exceed your rate limit)"},
 		"it asks another provider than that": {"", 200, agent.Limit, "has reached a limit of its provider"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
-			defer provider.Close()
-			a := must.Get(agent.New(agent.Options{
-				Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-ant-of-the-user", "ANTHROPIC_BASE_URL=" + provider.URL},
-				Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "ASKS=" + c.asks}, Temp: t.TempDir(),
-				Timeout: time.Minute, Grace: time.Minute, Log: io.Discard, Events: slog.New(slog.DiscardHandler),
-			}))(t)
-			_, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "feedback", Prompt: "please"})
-			var failed *agent.Error
-			require.ErrorAs(t, err, &failed)
-			assert.Equal(t, c.kind, failed.Kind, err)
-			assert.ErrorContains(t, err, c.says)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status) }))
+		defer provider.Close()
+		a := must.Get(agent.New(agent.Options{
+			Adapter: "claude", Access: []string{"ANTHROPIC_API_KEY=sk-ant-of-the-user", "ANTHROPIC_BASE_URL=" + provider.URL},
+			Env: []string{"PATH=" + bin + ":/usr/bin:/bin", "ASKS=" + c.asks}, Temp: t.TempDir(),
+			Timeout: time.Minute, Grace: time.Minute, Log: io.Discard, Events: slog.New(slog.DiscardHandler),
+		}))(t)
+		_, err := a.Run(context.Background(), t.TempDir(), model.Request{Kind: "feedback", Prompt: "please"})
+		var failed *agent.Error
+		require.ErrorAs(t, err, &failed)
+		assert.Equal(t, c.kind, failed.Kind, err)
+		assert.ErrorContains(t, err, c.says)
+	})
 }

@@ -36,10 +36,9 @@ func TestOnlyTheWallHandsOverANetwork(t *testing.T) {
 // ends are those of one connection.
 func ends(t *testing.T) (ours, theirs *net.UnixConn) {
 	t.Helper()
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: "@" + sign()})
-	require.NoError(t, err)
+	l := must.Get(net.ListenUnix("unix", &net.UnixAddr{Net: "unix", Name: "@" + sign()}))(t)
 	defer l.Close()
-	theirs, err = net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr)) //nolint:forcetypeassert // of a unix listener
+	theirs, err := net.DialUnix("unix", nil, l.Addr().(*net.UnixAddr)) //nolint:forcetypeassert // of a unix listener
 	require.NoError(t, err)
 	ours = must.Get(l.AcceptUnix())(t)
 	t.Cleanup(func() { _ = theirs.Close() })

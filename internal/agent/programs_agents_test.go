@@ -313,7 +313,6 @@ func TestAHomeMustBeGiven(t *testing.T) {
 	each(t, func(t *testing.T, r modelstub.Rig) {
 		opt := rigged(t, r, nil)
 		opt.Temp = ""
-		_, err := ask(t, opt, checkout(t), feedback("please"))
-		assert.EqualError(t, err, "run "+r.Adapter+": no directory for its home was given")
+		assert.EqualError(t, must.Err(ask(t, opt, checkout(t), feedback("please"))), "run "+r.Adapter+": no directory for its home was given")
 	})
 }

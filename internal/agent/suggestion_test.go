@@ -72,11 +72,12 @@ func fenced(lines ...string) string {
 }
 
 func TestSuggestionsAreAppliedExactlyAtTheirLines(t *testing.T) {
-	for name, test := range map[string]struct {
+	type row struct {
 		text string
 		f    model.Feedback
 		want string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"one line":           {"a\nb\nc\n", at(2, 2, "How about\n\n```suggestion\nB\n```\n"), "a\nB\nc\n"},
 		"several lines":      {"a\nb\nc\nd\n", at(2, 3, fenced("x", "", "y")), "a\nx\n\ny\nd\n"},
 		"fewer lines":        {"a\nb\nc\nd\n", at(1, 3, fenced("x")), "x\nd\n"},
@@ -99,17 +100,15 @@ func TestSuggestionsAreAppliedExactlyAtTheirLines(t *testing.T) {
 		"a second mark":      {"\uFEFFa\nb\n", at(1, 1, fenced("\uFEFFx")), "\uFEFFx\nb\n"},
 		"below the mark":     {"\uFEFFa\nb\n", at(1, 1, fenced()), "\uFEFFb\n"},
 		"carriage returns":   {"a\rb\nc\n", at(2, 2, fenced("x")), "a\rb\nx\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got, out := suggest(t, test.text, test.f)
-			assert.Equal(t, test.want, got)
-			assert.True(t, strings.HasPrefix(out.CommitMessage, "Apply suggestion from review comment\n\n- line"), out.CommitMessage)
-			assert.Equal(t, "Applied 1 suggestion.", out.GeneralComment)
-			require.Len(t, out.ReviewReplies, 1)
-			assert.Regexp(t, "^(Applied to|Removed) lines? .* of `a.txt`\\.$", out.ReviewReplies[0].Body)
-			assert.True(t, out.ReviewReplies[0].Done)
-		})
-	}
+	}, func(t *testing.T, test row) {
+		got, out := suggest(t, test.text, test.f)
+		assert.Equal(t, test.want, got)
+		assert.True(t, strings.HasPrefix(out.CommitMessage, "Apply suggestion from review comment\n\n- line"), out.CommitMessage)
+		assert.Equal(t, "Applied 1 suggestion.", out.GeneralComment)
+		require.Len(t, out.ReviewReplies, 1)
+		assert.Regexp(t, "^(Applied to|Removed) lines? .* of `a.txt`\\.$", out.ReviewReplies[0].Body)
+		assert.True(t, out.ReviewReplies[0].Done)
+	})
 }
 
 func TestWhatIsNoSuggestionChangesNothing(t *testing.T) {

@@ -53,8 +53,7 @@ func TestTheSchemasAreTheContract(t *testing.T) {
 		if slices.Contains(os.Args, "-update") {
 			require.NoError(t, os.WriteFile(file, []byte(text+"\n"), 0o600))
 		}
-		want := must.Get(os.ReadFile(file))(t)
-		assert.Equal(t, string(want), text+"\n")
+		assert.Equal(t, string(must.Get(os.ReadFile(file))(t)), text+"\n")
 		assert.NotContains(t, text, `"type":null`, "every type of the contract has a name")
 
 		found := 0
@@ -72,13 +71,11 @@ func TestTheSchemasAreTheContract(t *testing.T) {
 	assert.Len(t, described, len(meanings))
 
 	repair := must.Get(outcomeSchema(model.Request{Kind: model.AskRepair, Flow: model.FlowBugfix}))(t)
-	whole := must.Get(outcomeSchema(model.Request{Kind: model.AskBugfix}))(t)
-	assert.Equal(t, whole, repair, "a model is asked for the shape of what it repairs")
+	assert.Equal(t, must.Get(outcomeSchema(model.Request{Kind: model.AskBugfix}))(t), repair, "a model is asked for the shape of what it repairs")
 
 	// What the schema asks for is what Decode takes.
-	out, err := Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
-		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`), model.Request{Kind: model.AskFeedback})
-	require.NoError(t, err)
+	out := must.Get(Decode([]byte(`{"review_replies": [{"review_comment_id": 1, "body": "b"}], "general_comment": "g", "commit_message": "c", "git_ops": [{"op": "fetch_origin"}],
+		"flaky_test_report": {"title": "t", "summary": "s", "relevant_log_url": ""}, "blocked_reason": ""}`), model.Request{Kind: model.AskFeedback}))(t)
 	assert.Equal(t, "t", out.FlakyTestReport.Title)
 }
 
@@ -86,12 +83,9 @@ func TestASessionsNameHoldsWhatItUsed(t *testing.T) {
 	t.Parallel()
 	s := session{id: "01a1fea8-0000-7000-8000-000000000000", used: model.Usage{InputTokens: 200, OutputTokens: 40, CostUSD: 0.0024}}
 	assert.Equal(t, "01a1fea8-0000-7000-8000-000000000000/200/40/0.0024", s.String())
-	again := must.Get(readSession(s.String()))(t)
-	assert.Equal(t, s, again)
-	alone := must.Get(readSession(s.id))(t)
-	assert.Equal(t, session{id: s.id}, alone)
-	none := must.Get(readSession(""))(t)
-	assert.Equal(t, session{}, none)
+	assert.Equal(t, s, must.Get(readSession(s.String()))(t))
+	assert.Equal(t, session{id: s.id}, must.Get(readSession(s.id))(t))
+	assert.Equal(t, session{}, must.Get(readSession(""))(t))
 	assert.Equal(t, int64(40), since[int64](100, 60))
 	assert.Equal(t, int64(30), since[int64](30, 60), "a transcript that came without its count begins at nothing")
 }
@@ -101,8 +95,7 @@ func TestOnlyObjectIsExact(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"a": 1}`: `{"a": 1}`, "x {y} {} ```json\n{\"a\": {\"b\": \"}{\"}}\n``` z": `{"a": {"b": "}{"}}`, " {} ": "{}", "a } b {\n \"c\": 1} ": "{\n \"c\": 1}",
 	} {
-		got := must.Get(onlyObject(text))(t, text)
-		assert.Equal(t, want, string(got))
+		assert.Equal(t, want, string(must.Get(onlyObject(text))(t, text)))
 	}
 	for text, want := range map[string]string{
 		``:                         "agent: its answer is empty: want one JSON object",

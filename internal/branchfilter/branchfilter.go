@@ -16,9 +16,6 @@ func Match(patterns []string, branch string) bool {
 	named := false
 	for _, p := range patterns {
 		rest, negative := strings.CutPrefix(p, "!")
-		if named != negative { // it could not change the answer
-			continue
-		}
 		if re, err := compile(rest); err == nil && re.MatchString(branch) {
 			named = !negative
 		}

@@ -67,8 +67,7 @@ func BenchmarkStatusOfAThousandPullRequests(b *testing.B) {
 			"MERGEXO_TEST_MAIN=1", "PATH=" + os.Getenv("PATH"), "GITHUB_TOKEN=sandbox-octo", "GITHUB_REPOSITORY=octo/widgets",
 			"GITHUB_API_URL=" + server.URL + "/api/v3", "GITHUB_GRAPHQL_URL=" + server.URL + "/api/graphql", "GITHUB_SERVER_URL=" + server.URL,
 		}
-		out := must.Get(cmd.Output())(b)
-		require.Equal(b, 1000, bytes.Count(out, []byte(`"number":`)))
+		require.Equal(b, 1000, bytes.Count(must.Get(cmd.Output())(b), []byte(`"number":`)))
 		peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) // in KiB on Linux, and in bytes on macOS
 	}
 	b.ReportMetric(float64(peak)/1024, "MiB-peak-of-64")

@@ -306,8 +306,7 @@ func TestOurOwnDeliveriesCanBeReplayed(t *testing.T) {
 
 func TestAnEventThatIsNotOursIsFine(t *testing.T) {
 	h := newHub(t, command(answers))
-	got := program(t, h.env("GITHUB_EVENT_NAME=watch"), "run", "--json").ok(t)
-	assert.Contains(t, got.out, `"result":"nothing"`)
+	assert.Contains(t, program(t, h.env("GITHUB_EVENT_NAME=watch"), "run", "--json").ok(t).out, `"result":"nothing"`)
 }
 
 func TestTheActionTurnsABlockIntoAWarning(t *testing.T) {
@@ -399,6 +398,5 @@ func TestAnAddressThatIsNoneIsNamed(t *testing.T) {
 // text is what a file holds.
 func text(t testing.TB, path string) string {
 	t.Helper()
-	raw := must.Get(os.ReadFile(path))(t)
-	return string(raw)
+	return string(must.Get(os.ReadFile(path))(t))
 }

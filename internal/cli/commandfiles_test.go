@@ -35,8 +35,7 @@ func TestWhatAnAgentTellsTheRunnerIsTakenBack(t *testing.T) {
 	}
 	for name, was := range before {
 		now := text(t, filepath.Join(dir, name))
-		info := must.Get(os.Lstat(filepath.Join(dir, name)))(t)
-		assert.Equal(t, os.FileMode(0o640), info.Mode(), name)
+		assert.Equal(t, os.FileMode(0o640), must.Get(os.Lstat(filepath.Join(dir, name)))(t).Mode(), name)
 		assert.NotContains(t, now, "BASH_ENV<<", name)
 		switch name {
 		case "file_output":

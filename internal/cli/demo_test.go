@@ -127,8 +127,7 @@ func TestDemo(t *testing.T) {
 	got := d.ended()
 	assert.Zero(t, got.exit)
 	assert.Empty(t, got.errout)
-	left := must.Get(filepath.Glob(filepath.Join(d.temp, "*demo*")))(t)
-	assert.Empty(t, left, "nothing stays")
+	assert.Empty(t, must.Get(filepath.Glob(filepath.Join(d.temp, "*demo*")))(t), "nothing stays")
 }
 
 func TestADemoWithStateGoesOn(t *testing.T) {
@@ -140,8 +139,7 @@ func TestADemoWithStateGoesOn(t *testing.T) {
 	assert.Zero(t, d.ended().exit)
 	assert.Contains(t, d.said, "the same --state continues it")
 	d = newDemo(t, "--state", state)
-	runs := d.page("/actions")
-	assert.Equal(t, 2, strings.Count(runs, `class="title"`), "nothing happened again")
+	assert.Equal(t, 2, strings.Count(d.page("/actions"), `class="title"`), "nothing happened again")
 	assert.Contains(t, d.page("/pull/2"), "Applied to line 3")
 }
 

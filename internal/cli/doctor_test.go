@@ -121,8 +121,7 @@ func TestDoctorKnowsWhatAReviewerNeeds(t *testing.T) {
 	} {
 		h := newHub(t, settings)
 		h.write("main", doctor.WorkflowPath, starting.Workflow())
-		got := programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2)
-		assert.Contains(t, got.out, line)
+		assert.Contains(t, programIn(t, t.TempDir(), "", h.terminal("octo"), "doctor").exits(t, 2).out, line)
 	}
 }
 
@@ -133,8 +132,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	assert.Equal(t, 1, programIn(t, t.TempDir(), "", env, "doctor", "--strict").exit, "no model will run")
 	shows(t, "doctor/github.txt", "", withoutGit(got.out))
 
-	got = programIn(t, t.TempDir(), "", env, "doctor", "--json").ok(t)
-	shows(t, "doctor/github.json", "", indented(t, withoutGit(got.out)))
+	shows(t, "doctor/github.json", "", indented(t, withoutGit(programIn(t, t.TempDir(), "", env, "doctor", "--json").ok(t).out)))
 
 	// What a workflow's token is not shown is not guessed.
 	got = programIn(t, t.TempDir(), "", append(env, "GITHUB_TOKEN=sandbox-actions", "GITHUB_ACTIONS=true", "MERGEXO_SIGNING_KEY=k"), "doctor").ok(t)
@@ -144,8 +142,7 @@ func TestDoctorAsksGitHub(t *testing.T) {
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": true, "contexts": []string{"test"}}, "restrictions": nil})
 	h.api("octo", "PUT", "/api/v3/repos/octo/widgets/actions/permissions/workflow", map[string]any{"can_approve_pull_request_reviews": false})
-	got = programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2)
-	shows(t, "doctor/trouble.txt", "", withoutGit(got.out))
+	shows(t, "doctor/trouble.txt", "", withoutGit(programIn(t, t.TempDir(), "", env, "doctor").exits(t, 2).out))
 }
 
 // withoutGit takes out the version of git, which is the machine's.
@@ -178,12 +175,10 @@ func TestDoctorLooksAtTheCheckout(t *testing.T) {
 
 	put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"scripts/agent\"]\npass_env = [\"KEY\"]\n[repo]\nrequired_tests = [\"sh\"]\n")
 	require.NoError(t, os.Rename(filepath.Join(dir, doctor.WorkflowPath), filepath.Join(dir, ".github/workflows/agent.yaml")))
-	got = programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir).exits(t, 2)
-	shows(t, "doctor/checkout.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/checkout.txt", dir, withoutGit(programIn(t, t.TempDir(), "", named, "doctor", "--checkout", dir).exits(t, 2).out))
 
 	put(t, dir, "scripts/agent", "#!/bin/sh\n")
-	got = programIn(t, dir, "", named, "doctor")
-	assert.Contains(t, got.out, `"scripts/agent" is not executable`)
+	assert.Contains(t, programIn(t, dir, "", named, "doctor").out, `"scripts/agent" is not executable`)
 	require.NoError(t, os.Chmod(filepath.Join(dir, "scripts/agent"), 0o755))
 	got = programIn(t, dir, "", named, "doctor")
 	assert.Contains(t, got.out, `agent.command: "scripts/agent" exists`)
@@ -210,31 +205,30 @@ func TestDoctorWithATokenThatIsNoGood(t *testing.T) {
 	h, env := newClinic(t)
 	dir := newRepository(t)
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
-	for name, c := range map[string]struct {
+	type row struct {
 		env  []string
 		exit int
 		says string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"wrong":         {append(env, "GITHUB_TOKEN=nonsense"), 2, "fix   the token: read octo/widgets: Bad credentials (401) [token]\n        set GITHUB_TOKEN"},
 		"not a token":   {append(env, "GITHUB_TOKEN=a b"), 2, "fix   the token: open the connection: the token contains characters"},
 		"blind":         {append(env, "GITHUB_REPOSITORY=octo/hidden"), 2, "fix   the token: read octo/hidden: Not Found (404) [token]\n        check the name"},
 		"no such name":  {append(env, "GITHUB_REPOSITORY=widgets"), 2, `fix   the token: repository "widgets": want owner/name`},
 		"a deaf server": {append(env, "GITHUB_API_URL=http://127.0.0.1:1"), 75, "-     the token: GitHub did not answer: read octo/widgets: "},
 		"none":          {append(env, "GITHUB_TOKEN="), 0, "-     the token: none was given"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := programIn(t, dir, "", c.env, "doctor")
-			assert.Equal(t, c.exit, got.exit, got.out+got.errout)
-			assert.Contains(t, got.out, c.says)
-			assert.Empty(t, got.errout)
-			if c.exit != 0 { // without files to look at, nothing is left to tell
-				got = programIn(t, t.TempDir(), "", c.env, "doctor", "--json")
-				assert.Equal(t, c.exit, got.exit, got.errout)
-				assert.Empty(t, got.out)
-				assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		got := programIn(t, dir, "", c.env, "doctor")
+		assert.Equal(t, c.exit, got.exit, got.out+got.errout)
+		assert.Contains(t, got.out, c.says)
+		assert.Empty(t, got.errout)
+		if c.exit != 0 { // without files to look at, nothing is left to tell
+			got = programIn(t, t.TempDir(), "", c.env, "doctor", "--json")
+			assert.Equal(t, c.exit, got.exit, got.errout)
+			assert.Empty(t, got.out)
+			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+		}
+	})
 	assert.NotContains(t, h.comments(), "mergexo")
 }
 
@@ -256,10 +250,11 @@ func TestDoctorHasNothingToLookAt(t *testing.T) {
 func TestDoctorOnBadFiles(t *testing.T) {
 	outside := t.TempDir()
 	put(t, outside, "mergexo.yml", starting.Workflow())
-	for name, c := range map[string]struct {
+	type row struct {
 		spoil func(dir string)
 		says  []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no workflows": {func(dir string) { require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows"))) }, []string{"fix   .github/workflows: no workflow"}},
 		"a file for it": {func(dir string) {
 			require.NoError(t, os.RemoveAll(filepath.Join(dir, ".github/workflows")))
@@ -290,19 +285,17 @@ func TestDoctorOnBadFiles(t *testing.T) {
 			put(t, dir, thread.SettingsPath, "[agent]\nadapter = \"command\"\ncommand = [\"../agent\"]\n[repo]\nrequired_tests = [\"/opt/nothing\"]\n[merge]\ntests = [\"no-such-program\"]\n")
 		},
 			[]string{`fix   .github/mergexo.toml: agent.command: "../agent" is not in the repository`, `-     .github/mergexo.toml: repo.required_tests: whether "/opt/nothing" exists on the runner cannot be checked`, `warn  .github/mergexo.toml: merge.tests: "no-such-program" is not on the PATH`}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
-			c.spoil(dir)
-			got := programIn(t, dir, "", nil, "doctor", "--strict")
-			assert.NotEqual(t, 0, got.exit, got.out)
-			for _, says := range c.says {
-				assert.Contains(t, got.out, "  "+says)
-			}
-			assert.Empty(t, got.errout)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		dir := newRepository(t)
+		require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
+		c.spoil(dir)
+		got := programIn(t, dir, "", nil, "doctor", "--strict")
+		assert.NotEqual(t, 0, got.exit, got.out)
+		for _, says := range c.says {
+			assert.Contains(t, got.out, "  "+says)
+		}
+		assert.Empty(t, got.errout)
+	})
 }
 
 // What the settings ask for exists, or doctor says so: people, programs within a script, secrets, the version of MergeXO. A rule that

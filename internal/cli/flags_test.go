@@ -22,8 +22,7 @@ func TestFlagsMayStandBeforeTheCommand(t *testing.T) {
 	t.Parallel()
 	h := newHub(t, command(answers))
 	for _, args := range [][]string{{"--json", "status"}, {"--json", "blocked", "list"}, {"blocked", "--json", "list"}, {"--verbose", "--json", "why", "--pr", "1"}} {
-		got := program(t, h.terminal("octo"), args...).ok(t)
-		assert.NotEmpty(t, object(t, got), args)
+		assert.NotEmpty(t, object(t, program(t, h.terminal("octo"), args...).ok(t)), args)
 	}
 	assert.Contains(t, program(t, h.terminal("octo"), "--verbose", "status").errout, "msg=github_request ")
 	for _, args := range [][]string{{"--json", "init"}, {"--json", "--verbose", "completion", "bash"}} {

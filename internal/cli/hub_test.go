@@ -38,8 +38,7 @@ func openHub(t testing.TB, dir, was string) (h *hub, stop func()) {
 	if was != "" {
 		moveHub(t, dir, was, h.url)
 	}
-	s, err := sandbox.New(sandbox.Options{StateDir: dir, Facts: &facts, Clock: func() time.Time { return time.Now().Add(-time.Duration(h.behind.Load())) }})
-	require.NoError(t, err)
+	s := gittest.Must(sandbox.New(sandbox.Options{StateDir: dir, Facts: &facts, Clock: func() time.Time { return time.Now().Add(-time.Duration(h.behind.Load())) }}))(t)
 	s.SetOrigin(h.url)
 	server.Config.Handler = h.noting(s)
 	server.Start()

@@ -47,8 +47,7 @@ strategy = "squash"
 	got := programIn(t, dir, "y\n", nil, "init", "--ci", "CI").ok(t)
 	shows(t, "init/kept.toml", "", filesIn(t, dir)[thread.SettingsPath])
 	shows(t, "init/kept.txt", dir, got.errout)
-	again := programIn(t, dir, "", nil, "init").ok(t)
-	assert.Contains(t, again.out, "kept  .github/mergexo.toml, which is unchanged")
+	assert.Contains(t, programIn(t, dir, "", nil, "init").ok(t).out, "kept  .github/mergexo.toml, which is unchanged")
 
 	got = programIn(t, dir, "", nil, "init", "--force", "--agent", "claude").ok(t)
 	assert.Contains(t, got.errout, "--- a/.github/mergexo.toml\n+++ b/.github/mergexo.toml\n@@ -7,7 +7,7 @@", "also with --force")
@@ -95,8 +94,7 @@ func TestInitUpdatesFilesOfAnOlderVersion(t *testing.T) {
 	require.Equal(t, 0, programIn(t, fresh, "", nil, "init", "--agent", "codex", "--split", "--yes").exit)
 	assert.Equal(t, filesIn(t, fresh)[doctor.WorkflowPath], filesIn(t, dir)[doctor.WorkflowPath], "as if it were made now, with the same answers")
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "adapter = \"codex\"")
-	after := programIn(t, dir, "", nil, "doctor")
-	assert.NotContains(t, after.out, "  fix   ")
+	assert.NotContains(t, programIn(t, dir, "", nil, "doctor").out, "  fix   ")
 }
 
 // Another agent over a set-up that people have edited: what the flag asks for changes, its diff is shown, and all else stays.

@@ -70,11 +70,9 @@ func TestInitAndDoctor(t *testing.T) {
 	assert.Equal(t, "codex", settings.Agent.Adapter)
 	assert.Equal(t, []string{"agent/**"}, settings.Repo.Track)
 	assert.Equal(t, []string{"make", "test"}, settings.Repo.RequiredTests)
-	info := must.Get(os.Stat(filepath.Join(dir, thread.SettingsPath)))(t)
-	assert.Equal(t, fs.FileMode(0o644), info.Mode().Perm())
+	assert.Equal(t, fs.FileMode(0o644), must.Get(os.Stat(filepath.Join(dir, thread.SettingsPath)))(t).Mode().Perm())
 
-	got = programIn(t, dir, "", nil, "doctor").ok(t)
-	shows(t, "doctor/fresh.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/fresh.txt", dir, withoutGit(programIn(t, dir, "", nil, "doctor").ok(t).out))
 
 	// What is suggested works when it is taken.
 	suggested := regexp.MustCompile(`(?m)^# (\w+ = )`).ReplaceAllString(files[thread.SettingsPath], "$1")
@@ -96,29 +94,27 @@ func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
 
 // How a project is set up and tested is found by package merge, whose tables have every kind.
 func TestInitFindsTheTests(t *testing.T) {
-	for name, one := range map[string]struct {
+	type row struct {
 		files map[string]string
 		tests []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
 		"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
 		"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
 			`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
 		"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
 		"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			for file, text := range one.files {
-				put(t, dir, file, text)
-			}
-			require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
-			files := filesIn(t, dir)
-			settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
-			assert.Equal(t, one.tests, settings.Repo.RequiredTests)
-			assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+workflow.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
-		})
-	}
+	}, func(t *testing.T, one row) {
+		dir := newRepository(t)
+		for file, text := range one.files {
+			put(t, dir, file, text)
+		}
+		require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
+		files := filesIn(t, dir)
+		assert.Equal(t, one.tests, must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t).Repo.RequiredTests)
+		assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+workflow.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
+	})
 }
 
 // What init writes works: doctor finds nothing to fix.
@@ -165,8 +161,7 @@ func TestInitForAnAgentInAJobOfItsOwn(t *testing.T) {
 	shows(t, "init/split.yml", "", files[doctor.WorkflowPath])
 	assert.Contains(t, files[doctor.WorkflowPath], "--phase agent")
 
-	got := programIn(t, dir, "", nil, "doctor").ok(t)
-	shows(t, "doctor/split.txt", dir, withoutGit(got.out))
+	shows(t, "doctor/split.txt", dir, withoutGit(programIn(t, dir, "", nil, "doctor").ok(t).out))
 
 	programIn(t, dir, "", nil, "init").ok(t)
 	assert.Equal(t, files, filesIn(t, dir), "the form is read back from the files")
@@ -181,19 +176,19 @@ func TestInitAsks(t *testing.T) {
 		return dir
 	}
 	dir := world(t)
-	got := programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t)
-	shows(t, "init/questions.txt", dir, got.errout)
+	shows(t, "init/questions.txt", dir, programIn(t, dir, "gpt\nclaude\n5\n1, 2\nme\nlabel\n", nil, "init").ok(t).errout)
 	files := filesIn(t, dir)
 	settings := must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t)
 	assert.Equal(t, "claude", settings.Agent.Adapter)
 	assert.Equal(t, "label", settings.Merge.Auto)
 	assert.Contains(t, files[doctor.WorkflowPath], `workflows: [CI, "Nightly\ttests"] #`)
 
-	for name, c := range map[string]struct {
+	type row struct {
 		typed string
 		args  []string
 		says  string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nobody":               {"", nil, "nobody answered, so nothing was written; give --agent codex, claude, command or suggestion, and --yes for the other defaults"},
 		"one answer":           {"codex\n", nil, "nobody answered"},
 		"two answers":          {"codex\n\n", nil, "nobody answered"},
@@ -202,13 +197,11 @@ func TestInitAsks(t *testing.T) {
 		"no such merge":        {"", []string{"--yes", "--merge", "me"}, `--merge: "me" is unknown; use one of command, label, approval`},
 		"a program of nobody":  {"", []string{"--yes", "--command", "x"}, "--command is for --agent command"},
 		"none and another one": {"", []string{"--yes", "--ci", "none", "--ci", "CI"}, `--ci: none means no workflow: give it alone`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := world(t)
-			programIn(t, dir, c.typed, nil, append([]string{"init"}, c.args...)...).fails(t, 2, "mergexo: "+c.says)
-			assert.Len(t, filesIn(t, dir), 2, "nothing was written")
-		})
-	}
+	}, func(t *testing.T, c row) {
+		dir := world(t)
+		programIn(t, dir, c.typed, nil, append([]string{"init"}, c.args...)...).fails(t, 2, "mergexo: "+c.says)
+		assert.Len(t, filesIn(t, dir), 2, "nothing was written")
+	})
 	dir = world(t)
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--agent", "command", "--command", "bin/x", "--ci", "none", "--merge", "command").exit, "all is told, so nothing is asked")
 	files = filesIn(t, dir)
@@ -241,12 +234,13 @@ func TestInitForGitHubEnterpriseServer(t *testing.T) {
 
 func TestInitAsksBeforeItOverwrites(t *testing.T) {
 	const mine, theirs = "# mine\n", "# theirs\n"
-	for name, c := range map[string]struct {
+	type row struct {
 		typed, flag  string
 		exit         int
 		toml, yml    bool // overwritten
 		says, errout string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nobody answers":  {"", "", 2, false, false, "", "mergexo: .github/mergexo.toml already exists and nobody answered, so nothing was written; give --force to overwrite it, or --yes to keep it\n"},
 		"one answer only": {"y\n", "", 2, false, false, "", "mergexo: .github/workflows/mergexo.yml already exists and nobody answered, so nothing was written; give --force"},
 		"no":              {"n\nno\n", "", 0, false, false, "kept  .github/mergexo.toml, whose content differs; mergexo doctor checks whether it works\nkept  .github/workflows/mergexo.yml, whose", "[y/N]"},
@@ -256,27 +250,25 @@ func TestInitAsksBeforeItOverwrites(t *testing.T) {
 		"yes":             {" Yes \r\ny", "", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", "[y/N]"},
 		"by --yes":        {"", "--yes", 0, false, false, "kept  .github/mergexo.toml, whose content differs", ""},
 		"by force":        {"", "--force", 0, true, true, "wrote .github/mergexo.toml\nwrote .github/workflows/mergexo.yml\n", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t, thread.SettingsPath, mine, doctor.WorkflowPath, theirs)
-			args := []string{"init", "--dir", dir, "--agent", "suggestion", "--merge", "command"}
-			if c.flag != "" {
-				args = append(args, c.flag)
-			}
-			got := programIn(t, t.TempDir(), c.typed, nil, args...)
-			assert.Equal(t, c.exit, got.exit, got.errout)
-			assert.Contains(t, got.out, c.says)
-			assert.Contains(t, got.errout, c.errout)
-			files := filesIn(t, dir)
-			delete(files, workflow.SetupPath)
-			assert.Len(t, files, 2)
-			assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
-			assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)
-			if c.exit == 0 && c.flag == "" {
-				assert.Contains(t, got.errout, ".github/mergexo.toml already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ")
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		dir := newRepository(t, thread.SettingsPath, mine, doctor.WorkflowPath, theirs)
+		args := []string{"init", "--dir", dir, "--agent", "suggestion", "--merge", "command"}
+		if c.flag != "" {
+			args = append(args, c.flag)
+		}
+		got := programIn(t, t.TempDir(), c.typed, nil, args...)
+		assert.Equal(t, c.exit, got.exit, got.errout)
+		assert.Contains(t, got.out, c.says)
+		assert.Contains(t, got.errout, c.errout)
+		files := filesIn(t, dir)
+		delete(files, workflow.SetupPath)
+		assert.Len(t, files, 2)
+		assert.Equal(t, c.toml, files[thread.SettingsPath] != mine)
+		assert.Equal(t, c.yml, files[doctor.WorkflowPath] != theirs)
+		if c.exit == 0 && c.flag == "" {
+			assert.Contains(t, got.errout, ".github/mergexo.toml already exists with different content: you changed it, or another version of mergexo wrote it. Overwrite it? [y/N] ")
+		}
+	})
 }
 
 func TestInitStaysInTheRepository(t *testing.T) {
@@ -286,34 +278,31 @@ func TestInitStaysInTheRepository(t *testing.T) {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		prepare func(t *testing.T, dir string)
 		says    string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a directory that leads out": {func(t *testing.T, dir string) { link(t, outside, dir, ".github") }, "path escapes from parent"},
 		"a file that leads out":      {func(t *testing.T, dir string) { link(t, outside+"/x", dir, doctor.WorkflowPath) }, "path escapes from parent"},
 		"a directory in its place":   {func(t *testing.T, dir string) { put(t, dir, thread.SettingsPath+"/x", "") }, ".github/mergexo.toml is not a file: move it away"},
 		"a file in the way":          {func(t *testing.T, dir string) { put(t, dir, ".github", "") }, "not a directory"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			c.prepare(t, dir)
-			got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes").exits(t, 2)
-			assert.Empty(t, got.out)
-			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
-			assert.Contains(t, got.errout, c.says)
-			assert.Empty(t, filesIn(t, outside))
-		})
-	}
+	}, func(t *testing.T, c row) {
+		dir := newRepository(t)
+		c.prepare(t, dir)
+		got := programIn(t, dir, "y\ny\n", nil, "init", "--force", "--yes").exits(t, 2)
+		assert.Empty(t, got.out)
+		assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+		assert.Contains(t, got.errout, c.says)
+		assert.Empty(t, filesIn(t, outside))
+	})
 	bare := t.TempDir()
 	gitIn(t, bare, "init", "-q", "--bare")
 	programIn(t, bare, "", nil, "init", "--yes").fails(t, 2, bare+": no git repository with files: it is bare: clone it, and run init in the clone\n")
-	for name, dir := range map[string]string{"no repository": t.TempDir(), "no directory": filepath.Join(t.TempDir(), "x")} {
-		t.Run(name, func(t *testing.T) {
-			got := programIn(t, t.TempDir(), "", nil, "init", "--dir", dir).fails(t, 2, dir)
-			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
-		})
-	}
+	must.Each(t, map[string]string{"no repository": t.TempDir(), "no directory": filepath.Join(t.TempDir(), "x")}, func(t *testing.T, dir string) {
+		got := programIn(t, t.TempDir(), "", nil, "init", "--dir", dir).fails(t, 2, dir)
+		assert.True(t, strings.HasPrefix(got.errout, "mergexo: "), got.errout)
+	})
 	t.Run("a link within is followed by nobody", func(t *testing.T) {
 		dir := newRepository(t, "elsewhere.toml", "# mine\n")
 		link(t, "../elsewhere.toml", dir, thread.SettingsPath)

@@ -24,40 +24,40 @@ const (
 // Nobody's CI changes without its diff. There is one question about it, and none where nothing wants a train.
 func TestInitHasCIRunOnTheTrain(t *testing.T) {
 	const shown = "--- a/.github/workflows/ci.yml\n+++ b/.github/workflows/ci.yml\n@@ -1,7 +1,7 @@\n name: CI\n on:\n   push:\n-    branches: [main] # and nothing else\n+    branches: [main, \"mergexo/train/**\"] # and nothing else\n"
-	for name, c := range map[string]struct {
+	type row struct {
 		settings, typed string
 		flags           []string
 		asked, changed  bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"by --yes": {"verify = \"ci\"", "", []string{"--yes"}, false, true}, "by force": {"verify = \"ci\"", "", []string{"--force"}, false, true},
 		"yes": {"verify = \"ci\"", "y\ny\n", nil, true, true}, "the default": {"verify = \"ci\"", "y\n\n", nil, true, true},
 		"no": {"verify = \"ci\"", "y\nn\n", nil, true, false}, "nobody answers": {"verify = \"ci\"", "y\n", nil, true, false},
 		"no train": {"attempts = 3", "y\n", nil, false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t, ownCI, quietCI, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
-			got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...).ok(t)
-			assert.Equal(t, map[bool]string{true: heardCI, false: quietCI}[c.changed], filesIn(t, dir)[ownCI])
-			assert.Equal(t, c.asked, strings.Contains(got.errout, "Change your CI as shown? [Y/n] "), got.errout)
-			assert.Equal(t, c.asked || c.changed, strings.Contains(got.errout, shown), got.errout)
-			assert.Equal(t, c.changed, strings.Contains(got.out, "wrote .github/workflows/ci.yml, which runs on the branches of the merge train now\n"), got.out)
-			if c.changed {
-				again := programIn(t, dir, "", nil, "init", "--yes").ok(t)
-				assert.NotContains(t, again.out+again.errout, ownCI, "it is not asked again")
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		dir := newRepository(t, ownCI, quietCI, thread.SettingsPath, "[merge]\n"+c.settings+"\n")
+		got := programIn(t, dir, c.typed, nil, append([]string{"init", "--agent", "suggestion", "--ci", "none", "--merge", "command"}, c.flags...)...).ok(t)
+		assert.Equal(t, map[bool]string{true: heardCI, false: quietCI}[c.changed], filesIn(t, dir)[ownCI])
+		assert.Equal(t, c.asked, strings.Contains(got.errout, "Change your CI as shown? [Y/n] "), got.errout)
+		assert.Equal(t, c.asked || c.changed, strings.Contains(got.errout, shown), got.errout)
+		assert.Equal(t, c.changed, strings.Contains(got.out, "wrote .github/workflows/ci.yml, which runs on the branches of the merge train now\n"), got.out)
+		if c.changed {
+			again := programIn(t, dir, "", nil, "init", "--yes").ok(t)
+			assert.NotContains(t, again.out+again.errout, ownCI, "it is not asked again")
+		}
+	})
 }
 
 // What a program should not edit is left to a person, with the lines and the file. Without a train nobody is asked for it.
 func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 	const settings = "[merge]\nverify = \"ci\"\n"
-	for name, c := range map[string]struct {
+	type row struct {
 		settings string
 		files    map[string]string
 		out      string // golden; "": nothing of the train
 		changed  []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"it publishes": {settings, map[string]string{ownCI: quietCI + "  publish: {if: github.event_name == 'push', runs-on: ubuntu-latest}\n"}, "train_event", nil},
 		"two of them":  {settings, map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": strings.ReplaceAll(quietCI, "test", "lint")}, "train_two", nil},
 		"two of them, of which one is required": {
@@ -70,31 +70,29 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 			settings + "required_checks = [\"test@github-actions\"]\n", map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "train_required", []string{ownCI},
 		},
 		"only a deployment": {settings, map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := newRepository(t)
-			if c.settings != "" {
-				put(t, dir, thread.SettingsPath, c.settings)
-				put(t, dir, doctor.WorkflowPath, starting.Workflow())
+	}, func(t *testing.T, c row) {
+		dir := newRepository(t)
+		if c.settings != "" {
+			put(t, dir, thread.SettingsPath, c.settings)
+			put(t, dir, doctor.WorkflowPath, starting.Workflow())
+		}
+		for path, text := range c.files {
+			put(t, dir, path, text)
+		}
+		got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
+		var changed []string
+		for path, text := range filesIn(t, dir) {
+			if was, there := c.files[path]; there && was != text {
+				changed = append(changed, path)
 			}
-			for path, text := range c.files {
-				put(t, dir, path, text)
-			}
-			got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
-			var changed []string
-			for path, text := range filesIn(t, dir) {
-				if was, there := c.files[path]; there && was != text {
-					changed = append(changed, path)
-				}
-			}
-			assert.Equal(t, c.changed, changed)
-			if c.out == "" {
-				assert.NotContains(t, got.out, "mergexo/train")
-				return
-			}
-			shows(t, "init/"+c.out+".txt", "", got.out)
-		})
-	}
+		}
+		assert.Equal(t, c.changed, changed)
+		if c.out == "" {
+			assert.NotContains(t, got.out, "mergexo/train")
+			return
+		}
+		shows(t, "init/"+c.out+".txt", "", got.out)
+	})
 }
 
 // Settings that want a train, or an App, make pushes events.
@@ -105,8 +103,7 @@ func TestInitMakesPushesEventsForATrain(t *testing.T) {
 	text := filesIn(t, dir)[doctor.WorkflowPath]
 	assert.Contains(t, text, "  push:\n    branches: [trunk, \"mergexo/train/**\"]\n  delete:\n")
 	put(t, dir, doctor.WorkflowPath, strings.Replace(text, "branches: [trunk,", "branches: [trunk, release,", 1))
-	got := programIn(t, dir, "n\n", nil, "init").ok(t)
-	assert.Contains(t, got.out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
+	assert.Contains(t, programIn(t, dir, "n\n", nil, "init").ok(t).out, "kept  .github/workflows/mergexo.yml, which is unchanged\n")
 }
 
 // A link stays a link, and what it leads to stays as it is.
@@ -114,8 +111,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 	dir := newRepository(t, "ci/real.yml", quietCI, thread.SettingsPath, "[merge]\nverify = \"ci\"\n", doctor.WorkflowPath, starting.Workflow())
 	require.NoError(t, os.Symlink("../../ci/real.yml", filepath.Join(dir, ownCI)))
 	got := programIn(t, dir, "", nil, "init", "--yes").ok(t)
-	info := must.Get(os.Lstat(filepath.Join(dir, ownCI)))(t)
-	assert.NotZero(t, info.Mode()&os.ModeSymlink)
+	assert.NotZero(t, must.Get(os.Lstat(filepath.Join(dir, ownCI)))(t).Mode()&os.ModeSymlink)
 	assert.Equal(t, quietCI, filesIn(t, dir)["ci/real.yml"])
 	assert.Contains(t, got.out, "Let "+ownCI+" run on the branches of the merge train, which needs the token of a GitHub App (it is a link to another file):")
 }

@@ -76,8 +76,7 @@ func browse(t *testing.T, form url.Values, address string, follow func(*http.Req
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	answer := must.Get(client.Do(r))(t)
 	defer answer.Body.Close()
-	raw := must.Get(io.ReadAll(answer.Body))(t)
-	return answer.StatusCode, string(raw)
+	return answer.StatusCode, string(must.Get(io.ReadAll(answer.Body))(t))
 }
 
 var (
@@ -126,8 +125,7 @@ func TestInitMakesAnApp(t *testing.T) {
 			}
 			h.store("OPENAI_API_KEY", "sk-1")
 			before := h.writes("")
-			got = h.onGitHub(dir, "octo").ok(t)
-			assert.Contains(t, got.out, "\nNothing is left to do.")
+			assert.Contains(t, h.onGitHub(dir, "octo").ok(t).out, "\nNothing is left to do.")
 			assert.Equal(t, before, h.writes(""), "nothing is made twice")
 			id := h.api("octo", "GET", "/api/v3/repos/octo/widgets/actions/variables", nil)["variables"].([]any)[0].(map[string]any)["value"].(string)
 			programIn(t, dir, "", append(h.terminal("octo"), "MERGEXO_APP_ID="+id, "MERGEXO_PRIVATE_KEY="+key), "doctor").ok(t)
@@ -168,8 +166,7 @@ func TestTheKeyOfAnAppIsKept(t *testing.T) {
 	assert.Equal(t, 2, got.exit, got.errout)
 	file := regexp.MustCompile(`the key of the App \d+ is in (\S+): store it with gh secret set MERGEXO_PRIVATE_KEY`).FindStringSubmatch(got.errout)
 	require.NotNil(t, file, got.errout)
-	info := must.Get(os.Stat(file[1]))(t)
-	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	assert.Equal(t, os.FileMode(0o600), must.Get(os.Stat(file[1]))(t).Mode().Perm())
 	key := text(t, file[1])
 	assert.Contains(t, key, "BEGIN RSA PRIVATE KEY")
 	assert.NotContains(t, page+got.errout, strings.Split(key, "\n")[1])

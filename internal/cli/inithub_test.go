@@ -88,8 +88,7 @@ func TestInitSetsUpGitHub(t *testing.T) {
 	for _, name := range []string{thread.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 		h.write("main", name, files[name])
 	}
-	got = h.onGitHub(dir, "octo")
-	assert.Contains(t, got.out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
+	assert.Contains(t, h.onGitHub(dir, "octo").out, "\nNothing is left to do. Add the label agent:small-job to an issue.\n")
 	assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"])
 	programIn(t, dir, "", h.terminal("octo"), "doctor").ok(t)
 }
@@ -111,8 +110,7 @@ func TestInitTellsWhatATokenMayNot(t *testing.T) {
 	got = h.onGitHub(dir, "alice") // may write, and is no administrator
 	require.Equal(t, 0, got.exit, got.errout)
 	shows(t, "init/github_writer.txt", "", got.out)
-	got = h.onGitHub(dir, "octo").ok(t)
-	assert.Contains(t, got.out, "workflows of octo/widgets may open pull requests now\n")
+	assert.Contains(t, h.onGitHub(dir, "octo").ok(t).out, "workflows of octo/widgets may open pull requests now\n")
 }
 
 func TestInitChoosesAStrategyThatTheBranchAccepts(t *testing.T) {
@@ -150,8 +148,7 @@ func TestInitGoesOnAfterAnInterruption(t *testing.T) {
 				if key != nil {
 					assert.Equal(t, key, h.secrets()["MERGEXO_SIGNING_KEY"], "made once")
 				}
-				got := h.onGitHub(dir, "octo")
-				shows(t, "init/github_again.txt", "", got.out)
+				shows(t, "init/github_again.txt", "", h.onGitHub(dir, "octo").out)
 			})
 		}
 	}
@@ -168,25 +165,24 @@ func TestInitOnGitHubNeedsARepositoryAndAToken(t *testing.T) {
 		}
 		return kept
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		env  []string
 		exit int
 		says string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no token":      {without("GITHUB_TOKEN"), 2, "no token: run export GITHUB_TOKEN=$(gh auth token"},
 		"a wrong token": {append(env, "GITHUB_TOKEN=nonsense"), 2, "401"},
 		"no origin":     {without("GITHUB_REPOSITORY"), 2, "the remote origin is not a repository at "},
 		"not there":     {append(env, "GITHUB_REPOSITORY=octo/nothing"), 2, "404"},
 		"no answer":     {append(env, "GITHUB_API_URL=http://127.0.0.1:1/api/v3"), 75, "run mergexo init --github again"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			got := programIn(t, dir, "", c.env, "init", "--github", "--yes")
-			assert.Equal(t, c.exit, got.exit, got.errout)
-			assert.Contains(t, got.errout, c.says)
-			assert.Equal(t, 1, strings.Count(got.errout, "\n"), got.errout)
-			assert.Empty(t, filesIn(t, dir), "nothing was written")
-		})
-	}
+	}, func(t *testing.T, c row) {
+		got := programIn(t, dir, "", c.env, "init", "--github", "--yes")
+		assert.Equal(t, c.exit, got.exit, got.errout)
+		assert.Contains(t, got.errout, c.says)
+		assert.Equal(t, 1, strings.Count(got.errout, "\n"), got.errout)
+		assert.Empty(t, filesIn(t, dir), "nothing was written")
+	})
 	h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
 	gitIn(t, dir, "remote", "add", "origin", h.url+"/octo/widgets.git")
 	programIn(t, dir, "", without("GITHUB_REPOSITORY"), "init", "--github", "--yes").ok(t)
@@ -204,8 +200,7 @@ func TestInitLetsAPrivateRepositorySweepSeldom(t *testing.T) {
 	require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--force").exit)
 	assert.Equal(t, `"17 6,12,18 * * *"`, cron()[1], "without GitHub nobody knows better")
 
-	got = h.onGitHub(dir, "octo", "--force", "--ghes").ok(t)
-	assert.NotContains(t, got.out, "the sweep runs")
+	assert.NotContains(t, h.onGitHub(dir, "octo", "--force", "--ghes").ok(t).out, "the sweep runs")
 	assert.Equal(t, `"17 1-23 * * *"`, cron()[1], "a server of one's own bills nothing")
 
 	require.NoError(t, os.Remove(filepath.Join(dir, doctor.WorkflowPath)))
@@ -238,10 +233,11 @@ func TestInitOnGitHubMeets(t *testing.T) {
 		require.NoError(t, os.Symlink(found, filepath.Join(dir, name)))
 		return "PATH=" + dir
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		login, says, never string
 		prepare            func(h *hub) (env []string)
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a fork as the clone": {"alice", "alice/widgets is a fork of octo/widgets, and is what this sets up. For the other one, run GITHUB_REPOSITORY=octo/widgets mergexo init --github\n", "", func(h *hub) []string {
 			h.api("alice", "POST", repo+"/forks", nil)
 			return []string{"GITHUB_REPOSITORY=alice/widgets"}
@@ -262,16 +258,14 @@ func TestInitOnGitHubMeets(t *testing.T) {
 			return nil
 		}},
 		"no gh": {"octo", "\ngh is not installed on this machine: get it at https://cli.github.com, or do the same on GitHub's pages.\n", "", func(*hub) []string { return []string{path("git")} }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, dir := newField(t)
-			env := append(h.terminal(c.login), c.prepare(h)...)
-			got := programIn(t, dir, "", env, "init", "--github", "--yes").ok(t)
-			said := strings.ReplaceAll(got.errout+got.out, strings.TrimPrefix(h.url, "http://"), "ghe.example")
-			assert.Contains(t, said, c.says)
-			if c.never != "" {
-				assert.NotContains(t, said, c.never)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		h, dir := newField(t)
+		env := append(h.terminal(c.login), c.prepare(h)...)
+		got := programIn(t, dir, "", env, "init", "--github", "--yes").ok(t)
+		said := strings.ReplaceAll(got.errout+got.out, strings.TrimPrefix(h.url, "http://"), "ghe.example")
+		assert.Contains(t, said, c.says)
+		if c.never != "" {
+			assert.NotContains(t, said, c.never)
+		}
+	})
 }

@@ -110,8 +110,7 @@ func newNewcomer(t *testing.T, files string) *newcomer {
 	for name, text := range filesIn(t, files) {
 		n.write("main", name, text)
 	}
-	self := must.Get(os.Executable())(t)
-	require.NoError(t, os.Symlink(self, filepath.Join(n.bin, "gh")))
+	require.NoError(t, os.Symlink(must.Get(os.Executable())(t), filepath.Join(n.bin, "gh")))
 	require.NoError(t, os.WriteFile(filepath.Join(n.bin, "codex"), []byte(standInCodex), 0o755))
 	gitIn(t, ".", "clone", "-q", n.url+"/octo/widgets.git", n.dir)
 	for key, value := range map[string]string{"user.name": "octo", "user.email": "octo@example.com", "http.extraHeader": "Authorization: Bearer sandbox-octo"} {
@@ -172,8 +171,7 @@ func (n *newcomer) actions(event string) ran {
 func (n *newcomer) file(name string) []byte {
 	n.t.Helper()
 	gitIn(n.t.(*testing.T), n.dir, "fetch", "-q")
-	out, err := exec.CommandContext(n.t.(*testing.T).Context(), "git", "-C", n.dir, "show", "origin/main:"+name).Output()
-	require.NoError(n.t, err, name)
+	out := must.Get(exec.CommandContext(n.t.(*testing.T).Context(), "git", "-C", n.dir, "show", "origin/main:"+name).Output())(n.t, name)
 	return out
 }
 

@@ -55,11 +55,12 @@ func TestReplayOfIssues(t *testing.T) {
 	comment := func(text string, issue any) func(payload, issue map[string]any) {
 		return func(payload, i map[string]any) { says(payload, text); i["body"] = issue }
 	}
-	for name, tt := range map[string]struct {
+	type row struct {
 		change func(payload, issue map[string]any)
 		exit   int
 		shows  []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "The agent had not changed anything."}},
 		"no body":          {body(nil), 3, []string{blocked}},
 		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked}},
@@ -80,31 +81,24 @@ func TestReplayOfIssues(t *testing.T) {
 		"an answer":          {comment(fix, "No diff."), 0, []string{"- `README.md`", opened}},
 		"a command":          {comment("/mergexo status", fix), 0, []string{"status", opened}},
 		"no label, a remark": {func(payload, issue map[string]any) { says(payload, fix); issue["labels"] = []any{} }, 0, []string{"result: nothing, issue 9 has no label"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := program(t, nil, "replay", "--event", labelled(t, tt.change))
-			assert.Equal(t, tt.exit, got.exit, got.errout)
-			for _, s := range tt.shows {
-				assert.Contains(t, got.out, s)
-			}
-			got.errout = withoutAssumed(got.errout)
-			if tt.exit == 3 {
-				assert.True(t, strings.HasPrefix(got.errout, "mergexo: "+waits), got.errout)
-				assert.Equal(t, 1, strings.Count(got.errout, "\n"))
-				assert.NotContains(t, got.out, waits, "one message once")
-				assert.Contains(t, got.out, "\nresult: blocked\n")
-				assert.NotContains(t, got.out, "pull request")
-			} else {
-				assert.Empty(t, got.errout)
-			}
-		})
-	}
-}
-
-// withoutAssumed is what a replay wrote besides its assumptions.
-func withoutAssumed(errout string) string {
-	return regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(errout, "")
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		got := program(t, nil, "replay", "--event", labelled(t, tt.change))
+		assert.Equal(t, tt.exit, got.exit, got.errout)
+		for _, s := range tt.shows {
+			assert.Contains(t, got.out, s)
+		}
+		got.errout = regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(got.errout, "")
+		if tt.exit == 3 {
+			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "+waits), got.errout)
+			assert.Equal(t, 1, strings.Count(got.errout, "\n"))
+			assert.NotContains(t, got.out, waits, "one message once")
+			assert.Contains(t, got.out, "\nresult: blocked\n")
+			assert.NotContains(t, got.out, "pull request")
+		} else {
+			assert.Empty(t, got.errout)
+		}
+	})
 }
 
 func TestReplayOfADesign(t *testing.T) {

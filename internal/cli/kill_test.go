@@ -121,15 +121,13 @@ func (h *hub) branches() []string {
 func (h *hub) file(branch, path string) string {
 	h.t.Helper()
 	raw := h.rest("octo", "GET", "/contents/"+path+"?ref="+url.QueryEscape(branch), nil)["content"].(string)
-	text := must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(h.t)
-	return string(text)
+	return string(must.Get(base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", "")))(h.t))
 }
 
 // stages counts the hidden refs that MergeXO left.
 func (h *hub) stages() int {
 	h.t.Helper()
-	out, err := exec.CommandContext(context.Background(), "git", "ls-remote", h.url+"/octo/widgets", "refs/mergexo/*").Output()
-	require.NoError(h.t, err)
+	out := must.Get(exec.CommandContext(context.Background(), "git", "ls-remote", h.url+"/octo/widgets", "refs/mergexo/*").Output())(h.t)
 	return bytes.Count(out, []byte("\n"))
 }
 

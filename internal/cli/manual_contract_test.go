@@ -41,8 +41,7 @@ func TestTheManualTellsOfEveryFieldOfTheContract(t *testing.T) {
 	}
 	shown := fenced("json").FindStringSubmatch(page)
 	require.NotNil(t, shown)
-	got := must.Get(agent.Decode([]byte(shown[1]), model.Request{Kind: model.AskFeedback}))(t)
-	assert.NotEmpty(t, got.ReviewReplies)
+	assert.NotEmpty(t, must.Get(agent.Decode([]byte(shown[1]), model.Request{Kind: model.AskFeedback}))(t).ReviewReplies)
 }
 
 func TestTheReadmeLinksEveryPage(t *testing.T) {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestADryRunTellsWhatIsInTheWay: with the exit code of the merge, in words that do not take it for one.
@@ -17,13 +19,14 @@ func TestADryRunTellsWhatIsInTheWay(t *testing.T) {
 	write := func(y *yard, name, text string) {
 		require.NoError(y.t, os.WriteFile(filepath.Join(y.dir, name), []byte(text), 0o600))
 	}
-	for name, tt := range map[string]struct {
+	type row struct {
 		base    map[string]string
 		prepare func(y *yard)
 		exit    int
 		reason  string
 		says    []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a conflict": {
 			prepare: func(y *yard) { y.commit("main", "main", "Rename", map[string]string{"greeting.txt": "hello\nearth\n"}) },
 			exit:    3, reason: "REBASE_CONFLICT: ",
@@ -41,38 +44,36 @@ func TestADryRunTellsWhatIsInTheWay(t *testing.T) {
 		"something under way": {
 			prepare: func(y *yard) { write(y, ".git/MERGE_HEAD", y.origin("main")+"\n") }, exit: 75, reason: "DIRTY_BASE: ",
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, tt.base)
-			if tt.prepare != nil && tt.exit == 3 {
-				tt.prepare(y)
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, tt.base)
+		if tt.prepare != nil && tt.exit == 3 {
+			tt.prepare(y)
+		}
+		y.git(y.dir, "pull", "-q")
+		y.git(y.dir, "branch", "fix", "origin/fix")
+		if tt.exit == 75 {
+			tt.prepare(y)
+		}
+		modes := []string{"", "--local"}
+		if tt.exit == 75 {
+			modes = modes[1:] // with an origin, what is changed here is not in the way
+		}
+		for _, mode := range modes {
+			was, refs := y.checkout(), y.refs()
+			got := y.merge(strings.Fields("--branch fix --base main --dry-run " + mode)...)
+			assert.Equal(t, tt.exit, got.exit, got.errout)
+			assert.Contains(t, got.errout, "mergexo: "+tt.reason)
+			for _, s := range append(tt.says, "\n  | This was a dry run: nothing was changed, and no tests were run.\n") {
+				assert.Contains(t, got.out, s)
 			}
-			y.git(y.dir, "pull", "-q")
-			y.git(y.dir, "branch", "fix", "origin/fix")
-			if tt.exit == 75 {
-				tt.prepare(y)
-			}
-			modes := []string{"", "--local"}
-			if tt.exit == 75 {
-				modes = modes[1:] // with an origin, what is changed here is not in the way
-			}
-			for _, mode := range modes {
-				was, refs := y.checkout(), y.refs()
-				got := y.merge(strings.Fields("--branch fix --base main --dry-run " + mode)...)
-				assert.Equal(t, tt.exit, got.exit, got.errout)
-				assert.Contains(t, got.errout, "mergexo: "+tt.reason)
-				for _, s := range append(tt.says, "\n  | This was a dry run: nothing was changed, and no tests were run.\n") {
-					assert.Contains(t, got.out, s)
-				}
-				assert.NotContains(t, got.out, "Not merged")
-				assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
-			}
-			real := y.merge("--branch", "fix", "--base", "main", "--local")
-			assert.Equal(t, tt.exit, real.exit)
-			assert.Contains(t, real.errout, "mergexo: "+tt.reason)
-		})
-	}
+			assert.NotContains(t, got.out, "Not merged")
+			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+		}
+		real := y.merge("--branch", "fix", "--base", "main", "--local")
+		assert.Equal(t, tt.exit, real.exit)
+		assert.Contains(t, real.errout, "mergexo: "+tt.reason)
+	})
 }
 
 // TestADryRunOfABaseWhoseFilesWereOnlyTouched: files that are as in their commit are not in the way.

@@ -7,16 +7,19 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What the clone or its origin does not let a merge do is told in one sentence with what to do about it, before anything moves.
 func TestWhatAnOriginIsLikeIsToldBeforeAnythingMoves(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		prepare func(y *yard)
 		exit    int
 		says    string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the default branch has another name": {func(y *yard) { y.git(y.bare, "branch", "-m", "main", "trunk") }, 2,
 			"the origin's default branch is now trunk, and the clone still has main: run git remote set-head origin --auto, or name the branch to merge into with --base\n"},
 		"another default branch": {func(y *yard) {
@@ -32,18 +35,16 @@ func TestWhatAnOriginIsLikeIsToldBeforeAnythingMoves(t *testing.T) {
 			"PROTECTED: the origin has main checked out in "},
 		"SHA-256": {func(y *yard) { y.clone("init", "-q", "--object-format=sha256") }, 2,
 			"is a SHA-256 repository, and MergeXO merges only SHA-1 ones, as GitHub has them: use git merge\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			tt.prepare(y)
-			was, refs := y.checkout(), y.refs()
-			got := y.merge("--branch", "fix")
-			assert.Equal(t, tt.exit, got.exit, got.errout)
-			assert.Contains(t, got.errout, tt.says)
-			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, nil)
+		tt.prepare(y)
+		was, refs := y.checkout(), y.refs()
+		got := y.merge("--branch", "fix")
+		assert.Equal(t, tt.exit, got.exit, got.errout)
+		assert.Contains(t, got.errout, tt.says)
+		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+	})
 }
 
 // checkedOut makes the origin a clone of itself with a branch checked out.
@@ -97,29 +98,28 @@ func TestTheBranchMovesWhileTheTestsRun(t *testing.T) {
 // Who commits is known as git knows it.
 func TestACommitterHasTheSourcesThatGitHas(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		env    []string
 		config string
 		want   string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the environment":     {[]string{"GIT_COMMITTER_NAME=Grace", "GIT_COMMITTER_EMAIL=grace@example.com"}, "", "Grace <grace@example.com>"},
 		"of which a part":     {[]string{"GIT_COMMITTER_NAME=Grace"}, "[user]\nname = Ada\nemail = ada@example.com\n", "Grace <ada@example.com>"},
 		"a committer's":       {nil, "[user]\nname = Ada\nemail = ada@example.com\n[committer]\nname = Joan\n", "Joan <ada@example.com>"},
 		"the mail of a shell": {[]string{"EMAIL=grace@example.com"}, "[user]\nname = Ada\n", "Ada <grace@example.com>"},
 		"nobody's":            {nil, "[user]\nuseConfigOnly = true\n", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			require.NoError(t, os.WriteFile(filepath.Join(y.home, "of-this-test"), []byte(tt.config), 0o600))
-			got := program(t, y.env(append(tt.env, "GIT_CONFIG_GLOBAL="+filepath.Join(y.home, "of-this-test"))...), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "no-ff")
-			if tt.want == "" {
-				assert.Equal(t, 2, got.exit)
-				assert.Contains(t, got.errout, "set them with git config --global user.name")
-				return
-			}
-			require.Equal(t, 0, got.exit, got.errout)
-			assert.Equal(t, tt.want, y.git(y.bare, "log", "-1", "--format=%cn <%ce>", "main"))
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, nil)
+		require.NoError(t, os.WriteFile(filepath.Join(y.home, "of-this-test"), []byte(tt.config), 0o600))
+		got := program(t, y.env(append(tt.env, "GIT_CONFIG_GLOBAL="+filepath.Join(y.home, "of-this-test"))...), "merge", "--checkout", y.dir, "--branch", "fix", "--strategy", "no-ff")
+		if tt.want == "" {
+			assert.Equal(t, 2, got.exit)
+			assert.Contains(t, got.errout, "set them with git config --global user.name")
+			return
+		}
+		require.Equal(t, 0, got.exit, got.errout)
+		assert.Equal(t, tt.want, y.git(y.bare, "log", "-1", "--format=%cn <%ce>", "main"))
+	})
 }

@@ -130,8 +130,7 @@ func TestWhatAKilledMergeLeavesIsRemovedByTheNext(t *testing.T) {
 	y := newYard(t, map[string]string{".github/mergexo.toml": "[merge]\ntests = [\"sh\", \"-c\", \"echo > '" + began + "'; read x < '" + hold + "'\"]\n"})
 	y.commit("quick", "main", "Quick", map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"})
 	left := func(kind string) []string {
-		names := must.Get(filepath.Glob(filepath.Join(temp, "mergexo-"+kind+"*")))(t)
-		return names
+		return must.Get(filepath.Glob(filepath.Join(temp, "mergexo-"+kind+"*")))(t)
 	}
 	foreign := filepath.Join(temp, "mergexo-git-1234567")
 	require.NoError(t, os.Mkdir(foreign, 0o700))

@@ -8,20 +8,23 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestWhatIsNotMergedSaysWhyAndChangesNothing: the same account for people, in one line and for programs.
 func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 	t.Parallel()
 	settings := func(text string) map[string]string { return map[string]string{".github/mergexo.toml": text} }
-	tests := map[string]struct {
+	type row struct {
 		base    map[string]string // in its first commit
 		prepare func(y *yard)
 		args    []string
 		exit    int
 		reason  string
 		says    []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no such base":   {args: []string{"--branch", "fix", "--base", "gone"}, exit: 3, reason: "BASE_MISSING: branch gone does not exist", says: []string{"Requested: merge `fix` into `gone`.", "with `--base`"}},
 		"no such branch": {args: []string{"--branch", "gone"}, exit: 3, reason: "BRANCH_MISSING: branch gone does not exist", says: []string{"Push a branch of the checkout first, or merge it with `--local`"}},
 		"another history": {
@@ -52,29 +55,26 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		"an origin that does not answer": {
 			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "read the default branch of the origin: ",
 		},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, tt.base)
-			if tt.prepare != nil {
-				tt.prepare(y)
-			}
-			if tt.args == nil {
-				tt.args = []string{"--branch", "fix"}
-			}
-			was, refs := y.checkout(), y.refs()
-			got := y.merge(tt.args...)
-			assert.Equal(t, tt.exit, got.exit, got.errout)
-			assert.Contains(t, got.errout, "mergexo: "+tt.reason)
-			for _, s := range tt.says {
-				assert.Contains(t, got.out, s)
-			}
-			assert.NotContains(t, got.out, "<details>")
-			assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
-			assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, tt.base)
+		if tt.prepare != nil {
+			tt.prepare(y)
+		}
+		if tt.args == nil {
+			tt.args = []string{"--branch", "fix"}
+		}
+		was, refs := y.checkout(), y.refs()
+		got := y.merge(tt.args...)
+		assert.Equal(t, tt.exit, got.exit, got.errout)
+		assert.Contains(t, got.errout, "mergexo: "+tt.reason)
+		for _, s := range tt.says {
+			assert.Contains(t, got.out, s)
+		}
+		assert.NotContains(t, got.out, "<details>")
+		assert.NotContains(t, got.out+got.errout, "agent", "it is nobody else's than a person's")
+		assert.Equal(t, []string{was, refs}, []string{y.checkout(), y.refs()})
+	})
 }
 
 // refuses has the origin refuse pushes to a branch, by a hook as self-hosted servers have them.
@@ -111,31 +111,26 @@ func TestAnOriginThatProtectsItsBase(t *testing.T) {
 
 func TestAnOriginThatDoesNotLetABranchBeRewritten(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(y *yard){
+	must.Each(t, map[string]func(y *yard){
 		"by its settings": func(y *yard) { y.git(y.bare, "config", "receive.denyNonFastForwards", "true") },
 		"by a hook":       func(y *yard) { y.refuses("refs/heads/fix") },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			head := y.origin("fix")
-			prepare(y)
-			got := y.merge("--branch", "fix").ok(t)
-			assert.Contains(t, got.out, "The branch fix was not moved to the result")
-			assert.Equal(t, head, y.origin("fix"))
-			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-			got = y.merge("--branch", "fix").ok(t)
-			assert.Contains(t, got.out, "result: nothing, what fix changes is part of main already: ")
-		})
-	}
+	}, func(t *testing.T, prepare func(y *yard)) {
+		t.Parallel()
+		y := newYard(t, nil)
+		head := y.origin("fix")
+		prepare(y)
+		assert.Contains(t, y.merge("--branch", "fix").ok(t).out, "The branch fix was not moved to the result")
+		assert.Equal(t, head, y.origin("fix"))
+		assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
+		assert.Contains(t, y.merge("--branch", "fix").ok(t).out, "result: nothing, what fix changes is part of main already: ")
+	})
 }
 
 func TestAnOriginWithoutLocks(t *testing.T) {
 	t.Parallel()
 	y := newYard(t, nil)
 	y.refuses("refs/mergexo/lock/main")
-	got := y.merge("--branch", "fix").ok(t)
-	assert.Contains(t, got.errout, "no_lock")
+	assert.Contains(t, y.merge("--branch", "fix").ok(t).errout, "no_lock")
 }
 
 // TestTheBaseSaysHowItIsTested: whatever a branch does to the settings or to what tests are found by, it is tested as its
@@ -143,25 +138,24 @@ func TestAnOriginWithoutLocks(t *testing.T) {
 func TestTheBaseSaysHowItIsTested(t *testing.T) {
 	t.Parallel()
 	fails := "test:\n\tgrep -q hello greeting.txt\n"
-	for name, tt := range map[string]struct{ base, branch map[string]string }{
+	type row struct{ base, branch map[string]string }
+	must.Each(t, map[string]row{
 		"the settings":  {nil, map[string]string{".github/mergexo.toml": "[merge]\ntests = \"none\"\n"}},
 		"none any more": {nil, map[string]string{".github/mergexo.toml": ""}},
 		"a way to find them": {
 			map[string]string{".github/mergexo.toml": "[merge]\nattempts = 1\n", "Makefile": fails},
 			map[string]string{"package.json": `{"scripts": {"test": "true"}}`},
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, tt.base)
-			y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
-			y.commit("fix", "fix", "Hide it", tt.branch)
-			got := y.merge("--branch", "fix").fails(t, 3, "mergexo: PRE_MERGE_FAILED: ")
-			command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
-			if tt.base != nil {
-				command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
-			}
-			assert.Regexp(t, command, got.out)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		y := newYard(t, tt.base)
+		y.commit("fix", "fix", "Break it", map[string]string{"greeting.txt": "bye\n"})
+		y.commit("fix", "fix", "Hide it", tt.branch)
+		got := y.merge("--branch", "fix").fails(t, 3, "mergexo: PRE_MERGE_FAILED: ")
+		command := "`grep -q hello greeting.txt` failed on the merged result \\(exit code 1"
+		if tt.base != nil {
+			command = "`make test` failed on the merged result \\(exit code 2( in \\d+ s)?\\) \\(detected from Makefile\\)"
+		}
+		assert.Regexp(t, command, got.out)
+	})
 }

@@ -18,7 +18,7 @@ import (
 
 func TestMergeTakesABranchOntoABaseThatHasMoved(t *testing.T) {
 	t.Parallel()
-	for name, address := range map[string]func(y *yard) string{
+	must.Each(t, map[string]func(y *yard) string{
 		"by a path":          func(y *yard) string { return y.bare },
 		"by a relative path": func(*yard) string { return "../origin.git" },
 		"by a file URL":      func(y *yard) string { return "file://" + y.bare },
@@ -26,26 +26,24 @@ func TestMergeTakesABranchOntoABaseThatHasMoved(t *testing.T) {
 			y.git(y.dir, "config", "--global", "url."+y.bare+".insteadOf", "hub:widgets")
 			return "hub:widgets"
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			y.git(y.dir, "remote", "set-url", "origin", address(y))
-			was, base := y.checkout(), y.origin("main")
-			got := y.merge("--branch", "fix", "--base", "main").ok(t)
-			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-			assert.Equal(t, base, y.origin("main~2"))
-			assert.Equal(t, y.origin("main"), y.origin("fix"), "the branch is what landed")
-			assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
-			assert.Equal(t, "Ada 1767348000", y.git(y.bare, "log", "-1", "--format=%an %at", "main"))
-			assert.Equal(t, was, y.checkout())
-			assert.Empty(t, got.errout)
-			assert.Contains(t, got.out, "Merged: ")
-			assert.Contains(t, got.out, "`grep -q hello greeting.txt` passed on exactly this commit")
-			assert.Contains(t, got.out, "`Exclaim`, made from `"+y.here("origin/fix~1")[:10]+"`")
-			assert.Regexp(t, `(?m)^result: done, fix is merged into main, which is at `+y.origin("main")[:10]+`$`, got.out)
-		})
-	}
+	}, func(t *testing.T, address func(y *yard) string) {
+		t.Parallel()
+		y := newYard(t, nil)
+		y.git(y.dir, "remote", "set-url", "origin", address(y))
+		was, base := y.checkout(), y.origin("main")
+		got := y.merge("--branch", "fix", "--base", "main").ok(t)
+		assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
+		assert.Equal(t, base, y.origin("main~2"))
+		assert.Equal(t, y.origin("main"), y.origin("fix"), "the branch is what landed")
+		assert.Empty(t, y.git(y.bare, "for-each-ref", "refs/mergexo"), "no lock is left")
+		assert.Equal(t, "Ada 1767348000", y.git(y.bare, "log", "-1", "--format=%an %at", "main"))
+		assert.Equal(t, was, y.checkout())
+		assert.Empty(t, got.errout)
+		assert.Contains(t, got.out, "Merged: ")
+		assert.Contains(t, got.out, "`grep -q hello greeting.txt` passed on exactly this commit")
+		assert.Contains(t, got.out, "`Exclaim`, made from `"+y.here("origin/fix~1")[:10]+"`")
+		assert.Regexp(t, `(?m)^result: done, fix is merged into main, which is at `+y.origin("main")[:10]+`$`, got.out)
+	})
 }
 
 func TestMergeByHTTP(t *testing.T) {
@@ -168,11 +166,9 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 	t.Run("the branch is checked out", func(t *testing.T) {
 		y := begin(t)
 		y.git(y.dir, "checkout", "-q", "fix")
-		got := local(y).ok(t)
-		assert.Contains(t, got.out, "The branch fix was not moved to the result")
+		assert.Contains(t, local(y).ok(t).out, "The branch fix was not moved to the result")
 		assert.Equal(t, y.origin("fix"), y.here("fix"))
-		again := local(y).ok(t)
-		assert.Contains(t, again.out, "result: nothing, what fix changes is part of main already: ")
+		assert.Contains(t, local(y).ok(t).out, "result: nothing, what fix changes is part of main already: ")
 	})
 	t.Run("in a clone that is not whole", func(t *testing.T) {
 		y := newYard(t, nil)
@@ -198,7 +194,7 @@ func TestMergeOfBranchesOfTheCheckout(t *testing.T) {
 
 func TestMergeInEveryKindOfClone(t *testing.T) {
 	t.Parallel()
-	for name, prepare := range map[string]func(y *yard){
+	must.Each(t, map[string]func(y *yard){
 		"shallow":       func(y *yard) { y.clone("clone", "-q", "--depth=1", "file://"+y.bare) },
 		"without blobs": func(y *yard) { y.clone("clone", "-q", "--filter=blob:none", "--no-checkout", "file://"+y.bare) },
 		"without trees": func(y *yard) { y.clone("clone", "-q", "--filter=tree:0", "file://"+y.bare) },
@@ -213,17 +209,15 @@ func TestMergeInEveryKindOfClone(t *testing.T) {
 			y.dir = filepath.Join(y.dir, "deep")
 			require.NoError(y.t, os.Mkdir(y.dir, 0o755))
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			y := newYard(t, nil)
-			y.git(y.bare, "config", "uploadpack.allowFilter", "true")
-			y.git(y.bare, "config", "uploadpack.allowAnySHA1InWant", "true")
-			prepare(y)
-			y.merge("--branch", "fix", "--base", "main", "--json").ok(t)
-			assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
-		})
-	}
+	}, func(t *testing.T, prepare func(y *yard)) {
+		t.Parallel()
+		y := newYard(t, nil)
+		y.git(y.bare, "config", "uploadpack.allowFilter", "true")
+		y.git(y.bare, "config", "uploadpack.allowAnySHA1InWant", "true")
+		prepare(y)
+		y.merge("--branch", "fix", "--base", "main", "--json").ok(t)
+		assert.Equal(t, []string{"Say more", "Exclaim", "Meanwhile"}, y.subjects("main", 3))
+	})
 }
 
 func TestMergeByTheStrategyThatIsNamed(t *testing.T) {

@@ -52,12 +52,13 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 	labels := file("labels.json", `{"action": "labeled", "issue": {"number": 7, "labels": 5}, "repository": {"full_name": "octo/widgets"}}`)
 	const unreachable = "dial tcp 127.0.0.1:1: connect: connection refused; check the network, and GITHUB_API_URL if it is set, or try again later"
 	offline := []string{"GITHUB_TOKEN=x", "GITHUB_API_URL=http://127.0.0.1:1", "GITHUB_GRAPHQL_URL=http://127.0.0.1:1/graphql"}
-	for name, tt := range map[string]struct {
+	type row struct {
 		env  []string
 		args []string
 		exit int
 		want string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"an event that is not JSON":  {nil, []string{"replay", "--event", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
 		"an event without a key":     {nil, []string{"replay", "--event", nothing}, 2, nothing + ": its keys do not show which event it is: name it with --name or GITHUB_EVENT_NAME"},
 		"a seed that is not JSON":    {nil, []string{"sandbox", "--state", filepath.Join(dir, "state"), "--seed", notJSON}, 2, notJSON + ": payload: line 1, column 1: invalid character 'h' looking for beginning of value; want a file with a webhook payload, one JSON object"},
@@ -89,19 +90,17 @@ func TestMistakesAreOneClearLine(t *testing.T) {
 		"almost a phase":             {nil, []string{"run", "--phase", "aply"}, 2, `--phase: "aply" is unknown; did you mean apply?`},
 		"almost a color":             {nil, []string{"status", "--color", "alway"}, 2, `--color: "alway" is unknown; did you mean always?`},
 		"a base that is not known":   {nil, []string{"merge", "--checkout", clone, "--branch", "fix"}, 2, "the checkout does not say what the origin's default branch is: name the branch to merge into with --base"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := programIn(t, dir, "", tt.env, tt.args...)
-			assert.Equal(t, tt.exit, got.exit)
-			assert.Equal(t, "mergexo: "+tt.want+"\n", got.errout)
-			if tt.args[0] == "run" || tt.args[0] == "sweep" { // tell what they did, and the reason is above
-				assert.NotContains(t, got.out, unreachable)
-			} else {
-				assert.Empty(t, got.out)
-			}
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		got := programIn(t, dir, "", tt.env, tt.args...)
+		assert.Equal(t, tt.exit, got.exit)
+		assert.Equal(t, "mergexo: "+tt.want+"\n", got.errout)
+		if tt.args[0] == "run" || tt.args[0] == "sweep" { // tell what they did, and the reason is above
+			assert.NotContains(t, got.out, unreachable)
+		} else {
+			assert.Empty(t, got.out)
+		}
+	})
 	within := filepath.Join(clone, "deep", "er")
 	require.NoError(t, os.MkdirAll(within, 0o700))
 	got := programIn(t, dir, "", nil, "replay", "--event", event, "--checkout", within)

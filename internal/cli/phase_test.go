@@ -12,15 +12,13 @@ import (
 func TestARunInTwoParts(t *testing.T) {
 	h := newHub(t, command(answers))
 	dir := filepath.Join(t.TempDir(), "handed")
-	got := program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t)
-	assert.Contains(t, got.out, `"result":"done"`)
+	assert.Contains(t, program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t).out, `"result":"done"`)
 	assert.NotContains(t, h.comments(), "MergeXO")
 	program(t, h.env(), "run", "--json", "--phase", "apply", "--bundle", dir).ok(t)
 	assert.Contains(t, h.comments(), "Answered 1 comment")
 
 	dir = filepath.Join(t.TempDir(), "handed")
-	got = program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t)
-	assert.Contains(t, got.out, `"result":"nothing"`)
+	assert.Contains(t, program(t, h.env(), "run", "--json", "--phase", "agent", "--bundle", dir).ok(t).out, `"result":"nothing"`)
 	assert.FileExists(t, filepath.Join(dir, "outcome.json"), "it says so: nothing at all would mean that the job died")
 }
 

@@ -91,8 +91,7 @@ func (c *company) certify() tls.Certificate {
 		if by == nil {
 			parent, by = template, key
 		}
-		der := must.Get(x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by))(c.t)
-		return der, key
+		return must.Get(x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, by))(c.t), key
 	}
 	ca := &x509.Certificate{IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
 	root, rootKey := sign(1, ca, nil, nil)

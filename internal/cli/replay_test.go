@@ -45,8 +45,7 @@ func TestReplayMakesEventsFromNothing(t *testing.T) {
 func TestReplayReadsAnEventFromAPipe(t *testing.T) {
 	payload := text(t, pull7)
 	fromFile := program(t, nil, "replay", "--event", pull7, "--dry-run")
-	got := programIn(t, t.TempDir(), payload, nil, "replay", "--event", "/dev/stdin", "--dry-run").ok(t)
-	assert.Equal(t, fromFile.out, got.out)
+	assert.Equal(t, fromFile.out, programIn(t, t.TempDir(), payload, nil, "replay", "--event", "/dev/stdin", "--dry-run").ok(t).out)
 }
 
 func TestTheListOfEventsIsForProgramsToo(t *testing.T) {

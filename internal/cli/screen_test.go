@@ -68,11 +68,12 @@ const redMergexo = "\x1b[31mmergexo:\x1b[0m "
 
 func TestColoursAreForTerminals(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		env     []string
 		args    []string
 		colours bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"at a terminal":                     {nil, []string{"status"}, true},
 		"NO_COLOR":                          {[]string{"NO_COLOR=1"}, []string{"status"}, false},
 		"NO_COLOR that is empty":            {[]string{"NO_COLOR="}, []string{"status"}, true},
@@ -83,18 +84,16 @@ func TestColoursAreForTerminals(t *testing.T) {
 		"a dumb terminal":                   {[]string{"TERM=dumb"}, []string{"status"}, false},
 		"in Actions":                        {[]string{"GITHUB_ACTIONS=true"}, []string{"status", "--color", "always"}, false},
 		"for programs":                      {nil, []string{"status", "--json"}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := atTerminal(t, append(tt.env, "GITHUB_REPOSITORY=octo"), tt.args...).whole()
-			if tt.colours {
-				assert.Contains(t, got, redMergexo+"GITHUB_REPOSITORY: ")
-			} else {
-				assert.Contains(t, got, "mergexo: GITHUB_REPOSITORY: ")
-				assert.NotContains(t, got, "\x1b")
-			}
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		got := atTerminal(t, append(tt.env, "GITHUB_REPOSITORY=octo"), tt.args...).whole()
+		if tt.colours {
+			assert.Contains(t, got, redMergexo+"GITHUB_REPOSITORY: ")
+		} else {
+			assert.Contains(t, got, "mergexo: GITHUB_REPOSITORY: ")
+			assert.NotContains(t, got, "\x1b")
+		}
+	})
 	env := []string{"GITHUB_REPOSITORY=octo"}
 	assert.NotContains(t, program(t, env, "status").errout, "\x1b", "in a pipe")
 	assert.Contains(t, program(t, env, "status", "--color", "always").errout, redMergexo, "in a pipe that somebody wants colored")
@@ -106,8 +105,7 @@ func TestUntrustedTextHasNoColours(t *testing.T) {
 	got := atTerminal(t, nil, "replay", "--make", "issue_comment", "--body", "/mergexo \x1b[41mhelp\x1b[2J\x1b]0;title\x07").whole()
 	assert.Contains(t, got, "result: \x1b[32mdone\x1b[0m")
 	assert.Contains(t, got, "\x1b[1m- ")
-	rest := strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[32m", "", "\r\x1b[K", "").Replace(got)
-	assert.NotContains(t, rest, "\x1b")
+	assert.NotContains(t, strings.NewReplacer("\x1b[0m", "", "\x1b[1m", "", "\x1b[32m", "", "\r\x1b[K", "").Replace(got), "\x1b")
 }
 
 // gate is a test command that ends when somebody opens it.

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/cli"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // toll stands between mergexo and a hub. When the chosen request comes, mergexo is told to stop; the request then gets
@@ -208,50 +209,49 @@ func TestARunThatIsToldToStopWhenItWaitsForAPerson(t *testing.T) {
 
 func TestARunThatIsToldToStopWhileItsAgentWorks(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
+	type row struct {
 		first  os.Signal // nil: when the first push comes
 		again  bool      // and once more when it comes
 		every  string    // how often work is saved
 		broken bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"in between":                       {first: syscall.SIGTERM, every: "100ms"},
 		"while the work is saved":          {every: "100ms"},
 		"while the work is saved, in vain": {every: "100ms", broken: true},
 		"and once more":                    {first: os.Interrupt, again: true, every: "1h"}, // as the runner does it
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h, dir := longJob(t, `{"pr_title": "A song", "pr_summary": "Two lines.", "commit_message": "Write the last line"}`, c.every)
-			g := newToll(h)
-			if c.first == nil || c.again {
-				g.at, g.broken = regexp.MustCompile(`^POST .*/git-receive-pack$`), c.broken
-			}
-			number, env := g.label(91)
-			p := g.start(env, "LEAK="+dir)
-			if c.first != nil {
-				atWork(t, dir)
-				require.NoError(t, p.Process.Signal(c.first))
-			}
-			got := p.ended()
-			assert.Equal(t, cli.ExitRetry, got.exit, got.errout)
-			assert.Equal(t, g.at != nil, g.passed)
-			require.Equal(t, []string{"agent/small/2-write-a-song"}, g.branches(), "nothing else is left")
-			assert.Equal(t, "first line\n", g.file("agent/small/2-write-a-song", "song.txt"))
-			require.Len(t, g.bodies(number), 1)
-			stop := g.bodies(number)[0]
-			assert.Contains(t, stop, "(`cancelled`)")
-			assert.Contains(t, stop, "/compare/main...")
-			assert.Contains(t, stop, `"waiting_reason":"cancelled"`)
+	}, func(t *testing.T, c row) {
+		t.Parallel()
+		h, dir := longJob(t, `{"pr_title": "A song", "pr_summary": "Two lines.", "commit_message": "Write the last line"}`, c.every)
+		g := newToll(h)
+		if c.first == nil || c.again {
+			g.at, g.broken = regexp.MustCompile(`^POST .*/git-receive-pack$`), c.broken
+		}
+		number, env := g.label(91)
+		p := g.start(env, "LEAK="+dir)
+		if c.first != nil {
+			atWork(t, dir)
+			require.NoError(t, p.Process.Signal(c.first))
+		}
+		got := p.ended()
+		assert.Equal(t, cli.ExitRetry, got.exit, got.errout)
+		assert.Equal(t, g.at != nil, g.passed)
+		require.Equal(t, []string{"agent/small/2-write-a-song"}, g.branches(), "nothing else is left")
+		assert.Equal(t, "first line\n", g.file("agent/small/2-write-a-song", "song.txt"))
+		require.Len(t, g.bodies(number), 1)
+		stop := g.bodies(number)[0]
+		assert.Contains(t, stop, "(`cancelled`)")
+		assert.Contains(t, stop, "/compare/main...")
+		assert.Contains(t, stop, `"waiting_reason":"cancelled"`)
 
-			require.NoError(t, os.Remove(filepath.Join(dir, "hold")))
-			g.over(91)
-			g.rest("alice", "POST", fmt.Sprintf("/issues/%d/comments", number), map[string]any{"body": "Go on."})
-			program(t, g.through(g.delivered("issue_comment", 92), "LEAK="+dir), "run", "--json").ok(t)
-			assert.Equal(t, "first line\nfirst line\nlast line\n", g.file("agent/small/2-write-a-song", "song.txt"))
-			assert.Len(t, g.list("/pulls?head=octo:agent/small/2-write-a-song"), 1)
-			assert.Len(t, g.bodies(number), 3, "the stop, what alice said, the receipt")
-			assert.Len(t, g.branches(), 1)
-			assert.Zero(t, g.stages())
-		})
-	}
+		require.NoError(t, os.Remove(filepath.Join(dir, "hold")))
+		g.over(91)
+		g.rest("alice", "POST", fmt.Sprintf("/issues/%d/comments", number), map[string]any{"body": "Go on."})
+		program(t, g.through(g.delivered("issue_comment", 92), "LEAK="+dir), "run", "--json").ok(t)
+		assert.Equal(t, "first line\nfirst line\nlast line\n", g.file("agent/small/2-write-a-song", "song.txt"))
+		assert.Len(t, g.list("/pulls?head=octo:agent/small/2-write-a-song"), 1)
+		assert.Len(t, g.bodies(number), 3, "the stop, what alice said, the receipt")
+		assert.Len(t, g.branches(), 1)
+		assert.Zero(t, g.stages())
+	})
 }

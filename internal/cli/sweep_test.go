@@ -51,8 +51,7 @@ func TestASweepAtATerminal(t *testing.T) {
 	shows(t, "sweep/dry.txt", "", steady(got.out))
 	assert.NotContains(t, h.comments(), "MergeXO")
 
-	got = program(t, h.terminal("actions"), "sweep").ok(t)
-	shows(t, "sweep/work.txt", "", steady(got.out))
+	shows(t, "sweep/work.txt", "", steady(program(t, h.terminal("actions"), "sweep").ok(t).out))
 	assert.Contains(t, h.comments(), "Answered 1 comment")
 
 	got = program(t, h.terminal("actions"), "sweep").ok(t)
@@ -82,8 +81,7 @@ func TestASweepOnTheSchedule(t *testing.T) {
 		t.Run(event, func(t *testing.T) {
 			h := newHub(t, command(answers))
 			env, output, summary := h.atWork(event, payload)
-			got := program(t, env, "run", "--json").ok(t)
-			assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, got))
+			assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, program(t, env, "run", "--json").ok(t)))
 			assert.Contains(t, text(t, summary), "### MergeXO: sweep of octo/widgets")
 			assert.Equal(t, "result=done\npr=\nturn-key=\nhead-sha=\nblocked-reason=\n", text(t, output))
 			assert.Contains(t, h.comments(), "Answered 1 comment")
@@ -91,8 +89,7 @@ func TestASweepOnTheSchedule(t *testing.T) {
 	}
 	h := newHub(t, command(answers))
 	env, _, summary := h.atWork("workflow_dispatch", `{"inputs": {"number": "1"}, "ref": "refs/heads/main", "workflow": "x", "repository": {"full_name": "octo/widgets"}}`)
-	got := program(t, env, "run", "--json").ok(t)
-	assert.EqualValues(t, 1, object(t, got)["number"], "by hand with a number: that one")
+	assert.EqualValues(t, 1, object(t, program(t, env, "run", "--json").ok(t))["number"], "by hand with a number: that one")
 	assert.NotContains(t, text(t, summary), "sweep of")
 }
 
@@ -108,8 +105,7 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	assert.NotContains(t, h.comments(), "MergeXO", "a plan writes nothing")
 
 	env, output, summary := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-	got = program(t, env, "sweep", "--json", "--only", "1").ok(t)
-	assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, got))
+	assert.Equal(t, map[int]string{0: "nothing 0", 1: "done 0"}, swept(t, program(t, env, "sweep", "--json", "--only", "1").ok(t)))
 	assert.Contains(t, text(t, output), "result=done\n")
 	assert.Contains(t, text(t, summary), "#1", "what an event's run would say")
 	assert.NotContains(t, text(t, summary), "sweep of", "of a repository at which nobody has looked")
@@ -118,25 +114,22 @@ func TestASweepAsJobsBesideEachOther(t *testing.T) {
 	program(t, env, "sweep", "--only", "repository").ok(t)
 
 	env, output, _ = h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-	got = program(t, env, "sweep", "--matrix").ok(t)
-	assert.Equal(t, `{"include":[]}`+"\n", got.out)
+	assert.Equal(t, `{"include":[]}`+"\n", program(t, env, "sweep", "--matrix").ok(t).out)
 	assert.Equal(t, "matrix={\"include\":[]}\nwork=false\nmax-parallel=20\n", text(t, output), "nobody asks how many jobs there may be of none")
 }
 
 func TestAPlanNeedsNoSettings(t *testing.T) {
-	for name, fault := range map[string]string{
+	must.Each(t, map[string]string{
 		"a server that is down": `"status": 503`, "a limit": `"status": 429, "headers": {"Retry-After": "7200"}`,
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
-			h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"path": "/api/v3/repos/octo/widgets/contents/.github/mergexo.toml"}, "times": 99, `+fault+`}`))
-			env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
-			got := program(t, env, "sweep", "--matrix").ok(t)
-			assert.Contains(t, got.out, `{"include":[{"group":"1",`)
-			assert.Contains(t, text(t, output), "work=true\nmax-parallel=20\n")
-			assert.Contains(t, got.errout, "default_max_parallel")
-		})
-	}
+	}, func(t *testing.T, fault string) {
+		h := newHub(t, command(answers)+"[sweep]\nmax_parallel = 3\n")
+		h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(`{"match": {"path": "/api/v3/repos/octo/widgets/contents/.github/mergexo.toml"}, "times": 99, `+fault+`}`))
+		env, output, _ := h.atWork("schedule", `{"schedule": "17 * * * *"}`)
+		got := program(t, env, "sweep", "--matrix").ok(t)
+		assert.Contains(t, got.out, `{"include":[{"group":"1",`)
+		assert.Contains(t, text(t, output), "work=true\nmax-parallel=20\n")
+		assert.Contains(t, got.errout, "default_max_parallel")
+	})
 }
 
 // The first number fails, and what the sweep does about the whole repository is refused.
@@ -160,14 +153,15 @@ func TestASweepThatEndsWithAMistakeTellsWhatItDid(t *testing.T) {
 }
 
 func TestHowASweepEnds(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		settings, fault string
 		env             []string
 		args            []string
 		exit            int
 		says            string
 		results         map[int]string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"an agent that fails":          {command("exit 1"), "", nil, nil, 1, "mergexo: #1: ", map[int]string{0: "nothing 0", 1: "failed 1"}},
 		"an agent that has a question": {command(`cat >/dev/null; echo '{"blocked_reason": "Which one?"}'`), "", nil, nil, 0, "", map[int]string{0: "nothing 0", 1: "blocked 3"}},
 		"a limit": {command(answers), `{"match": {"path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, nil, nil, 75,
@@ -179,22 +173,20 @@ func TestHowASweepEnds(t *testing.T) {
 		"no token":                   {command(answers), "", []string{"GITHUB_TOKEN="}, nil, 2, "mergexo: no token", map[int]string{0: "failed 2"}},
 		"a number that is not there": {command(answers), "", nil, []string{"--only", "99"}, 0, "", map[int]string{0: "nothing 0", 99: "nothing 0"}},
 		"no settings":                {"", "", nil, nil, 0, "", nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := newHub(t, c.settings)
-			if c.fault != "" {
-				h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(c.fault))
-			}
-			got := program(t, append(h.terminal("actions"), c.env...), append([]string{"sweep", "--json"}, c.args...)...)
-			assert.Equal(t, c.exit, got.exit, got.out+got.errout)
-			if c.results != nil {
-				assert.Equal(t, c.results, swept(t, got))
-			}
-			if c.says != "" {
-				assert.Regexp(t, "(?m)^"+c.says, got.errout)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		h := newHub(t, c.settings)
+		if c.fault != "" {
+			h.raw("", "PUT", "/_sandbox/faults", json.RawMessage(c.fault))
+		}
+		got := program(t, append(h.terminal("actions"), c.env...), append([]string{"sweep", "--json"}, c.args...)...)
+		assert.Equal(t, c.exit, got.exit, got.out+got.errout)
+		if c.results != nil {
+			assert.Equal(t, c.results, swept(t, got))
+		}
+		if c.says != "" {
+			assert.Regexp(t, "(?m)^"+c.says, got.errout)
+		}
+	})
 }
 
 func TestWhatASweepIsAskedForInVain(t *testing.T) {
@@ -224,19 +216,16 @@ func TestTheDashboardIsWrittenWholeOrNotAtAll(t *testing.T) {
 		t.Helper()
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(text(t, page)), "</html>"))
 		assert.Contains(t, text(t, page), "octo/widgets")
-		left := must.Get(os.ReadDir(filepath.Dir(page)))(t)
-		assert.Len(t, left, 1, "no half of another one beside it")
+		assert.Len(t, must.Get(os.ReadDir(filepath.Dir(page)))(t), 1, "no half of another one beside it")
 	}
 	require.Equal(t, 0, program(t, h.terminal("actions"), "sweep", "--html", page).exit)
 	whole()
-	info := must.Get(os.Stat(page))(t)
-	assert.Equal(t, os.FileMode(0o644), info.Mode().Perm())
+	assert.Equal(t, os.FileMode(0o644), must.Get(os.Stat(page))(t).Mode().Perm())
 
 	require.NoError(t, os.WriteFile(page, []byte("an older one"), 0o600))
 	assert.Equal(t, 2, program(t, append(h.terminal("actions"), "GITHUB_TOKEN=nonsense"), "status", "--html", page).exit)
 	assert.Equal(t, "an older one", text(t, page))
-	got := program(t, h.terminal("octo"), "status", "--html", page).ok(t)
-	assert.Empty(t, got.out)
+	assert.Empty(t, program(t, h.terminal("octo"), "status", "--html", page).ok(t).out)
 	whole()
 	assert.Equal(t, 2, program(t, h.terminal("octo"), "status", "--html", page, "--pr", "1").exit)
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // without is an environment without these variables.
@@ -46,11 +48,12 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 	const atTerminal = "no token: run export GITHUB_TOKEN=$(gh auth token)" + app
 	const noEvent = "mergexo: GITHUB_EVENT_PATH is not set: run this in a workflow, or use mergexo replay --event FILE"
 	const noRepo = "mergexo: which repository? give --repo OWNER/NAME, or run this in a clone whose remote origin is on https://github.com"
-	for name, tt := range map[string]struct {
+	type row struct {
 		env  []string
 		args []string
 		want string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a run of nothing":      {nil, []string{"run"}, noEvent + "; also " + atTerminal},
 		"a run with a token":    {[]string{"GH_TOKEN=x"}, []string{"run"}, noEvent + "\n"},
 		"a status of nothing":   {nil, []string{"status"}, noRepo + "; also " + atTerminal},
@@ -61,14 +64,12 @@ func TestWhatIsMissingIsNamedAtOnce(t *testing.T) {
 		"doctor, of a name":     {[]string{"GITHUB_REPOSITORY=o/r"}, []string{"doctor"}, "mergexo: found neither a checkout of o/r nor a token for GitHub: give --checkout DIR, or export GITHUB_TOKEN=$(gh auth token)\n"},
 		"only half of an App":   {[]string{"MERGEXO_APP_ID=1"}, []string{"run"}, noEvent + "\n"},
 		"a token that is empty": {[]string{"GH_TOKEN= "}, []string{"status", "--repo", "o/r"}, "mergexo: " + atTerminal},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			got := programIn(t, t.TempDir(), "", tt.env, tt.args...).exits(t, 2)
-			assert.Equal(t, tt.want, got.errout)
-			assert.Empty(t, got.out)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		got := programIn(t, t.TempDir(), "", tt.env, tt.args...).exits(t, 2)
+		assert.Equal(t, tt.want, got.errout)
+		assert.Empty(t, got.out)
+	})
 }
 
 // A token for another server goes there, also where only its web address is given. A proxy that is not there keeps everything else in.

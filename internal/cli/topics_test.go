@@ -17,8 +17,7 @@ func TestHelpListsAndPrintsEveryPageOfTheManual(t *testing.T) {
 		assert.Contains(t, list.out, "\n   "+topic.Name+" ")
 		page, ok := manual.Page(topic.Name)
 		require.True(t, ok)
-		got := program(t, nil, "help", topic.Name).ok(t)
-		assert.True(t, strings.HasSuffix(got.out, manual.Plain(page)), topic.Name)
+		assert.True(t, strings.HasSuffix(program(t, nil, "help", topic.Name).ok(t).out, manual.Plain(page)), topic.Name)
 	}
 }
 

@@ -58,8 +58,7 @@ func (h *hub) kept() string {
 	for _, v := range h.api("octo", "GET", "/api/v3/repos/octo/widgets/actions/variables", nil)["variables"].([]any) {
 		names.Variables = append(names.Variables, v.(map[string]any)["name"].(string))
 	}
-	text := must.Get(json.Marshal(names))(h.t)
-	return string(text) + "\n" + h.refs()
+	return string(must.Get(json.Marshal(names))(h.t)) + "\n" + h.refs()
 }
 
 func TestUninstallRemovesWhatIsMergeXOs(t *testing.T) {
@@ -83,8 +82,7 @@ func TestUninstallRemovesWhatIsMergeXOs(t *testing.T) {
 	for _, goes := range []string{"agent:", "mergexo:", "external:", "refs/mergexo/", "checkpoint", "7-greet", "gh-pr-9"} {
 		assert.NotContains(t, left, goes)
 	}
-	again := program(t, h.terminal("octo"), "uninstall", "--yes")
-	assert.Contains(t, again.out, "There is nothing to remove.\n")
+	assert.Contains(t, program(t, h.terminal("octo"), "uninstall", "--yes").out, "There is nothing to remove.\n")
 }
 
 // What GitHub refuses holds nothing else up, and is told at the end.

@@ -9,11 +9,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What a server may do to a run ends it with one line, which says what to do, and writes nothing before.
 func TestWhatAServerMayDo(t *testing.T) {
-	for name, c := range map[string]unkind{
+	must.Each(t, map[string]unkind{
 		"a permission to write": {"permissions", `{"permissions": {"contents": "write", "issues": "read", "pull-requests": "read"}}`, 2,
 			"mergexo: comment on octo/widgets#1: Resource not accessible by integration (403); add `issues: write` or `pull-requests: write` to the job's `permissions` in the workflow's file, or use a token that has it", false},
 		"a permission to read": {"permissions", `{"permissions": {"issues": "write", "pull-requests": "write"}}`, 2,
@@ -38,31 +40,29 @@ func TestWhatAServerMayDo(t *testing.T) {
 		"git, 429 late":     {"faults", `{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 429, "times": 9}`, 75, "429", true},
 		"git, 403 late":     {"faults", `{"match": {"method": "POST", "path": "/octo/widgets*git-receive-pack"}, "status": 403, "times": 9}`, 2, "give the job `permissions: contents: write`", true},
 		"a partial answer":  {"queries", `{"path": ["repository", "issueOrPullRequest", "labelChanges"], "answer": "partial"}`, 75, "Resource limits for this query exceeded", false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHub(t, command(answers))
-			h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
-			said, refs := h.comments(), h.refs()
-			h.raw("", "PUT", "/_sandbox/"+c.set, json.RawMessage(c.to))
-			got := program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=1"), "run", "--json")
-			h.raw("", "PUT", "/_sandbox/"+c.set, json.RawMessage(c.back()))
-			require.Equal(t, c.exit, got.exit, got.errout)
-			var lines []string
-			for line := range strings.Lines(got.errout) {
-				if strings.HasPrefix(line, "mergexo: ") {
-					lines = append(lines, line)
-				}
+	}, func(t *testing.T, c unkind) {
+		t.Parallel()
+		h := newHub(t, command(answers))
+		h.api("octo", "PATCH", "/api/v3/repos/octo/widgets", map[string]any{"private": true})
+		said, refs := h.comments(), h.refs()
+		h.raw("", "PUT", "/_sandbox/"+c.set, json.RawMessage(c.to))
+		got := program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=1"), "run", "--json")
+		h.raw("", "PUT", "/_sandbox/"+c.set, json.RawMessage(c.back()))
+		require.Equal(t, c.exit, got.exit, got.errout)
+		var lines []string
+		for line := range strings.Lines(got.errout) {
+			if strings.HasPrefix(line, "mergexo: ") {
+				lines = append(lines, line)
 			}
-			require.Len(t, lines, 1, got.errout)
-			assert.Contains(t, lines[0], c.says)
-			if !c.begins {
-				assert.Equal(t, []string{said, refs}, []string{h.comments(), h.refs()}, "nothing was written")
-			}
-			program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=2"), "run", "--json").ok(t)
-			assert.Equal(t, 1, strings.Count(h.comments(), "Said."), "and nothing is lost")
-		})
-	}
+		}
+		require.Len(t, lines, 1, got.errout)
+		assert.Contains(t, lines[0], c.says)
+		if !c.begins {
+			assert.Equal(t, []string{said, refs}, []string{h.comments(), h.refs()}, "nothing was written")
+		}
+		program(t, h.env("GITHUB_RUN_ID=12", "GITHUB_RUN_ATTEMPT=2"), "run", "--json").ok(t)
+		assert.Equal(t, 1, strings.Count(h.comments(), "Said."), "and nothing is lost")
+	})
 }
 
 // unkind is what a server does to a run.
@@ -95,18 +95,16 @@ func (h *hub) refs() string {
 
 // GitHub's clock may be an hour from ours.
 func TestARunByAnotherClock(t *testing.T) {
-	for name, behind := range map[string]time.Duration{"ahead": -time.Hour, "behind": time.Hour} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := newHub(t, command(answers))
-			h.behind.Store(int64(behind))
-			h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{"graphql": 1}`))
-			got := program(t, h.env(), "run", "--json").exits(t, 75)
-			later := time.Now().Add(time.Hour - behind).UTC()
-			assert.Contains(t, got.errout, "rate limit of GitHub until "+later.Format("2006-01-02T15:"), "as GitHub's clock has it")
-			h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{}`))
-			program(t, h.env(), "run", "--json").ok(t)
-			assert.Contains(t, h.comments(), "Said.")
-		})
-	}
+	must.Each(t, map[string]time.Duration{"ahead": -time.Hour, "behind": time.Hour}, func(t *testing.T, behind time.Duration) {
+		t.Parallel()
+		h := newHub(t, command(answers))
+		h.behind.Store(int64(behind))
+		h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{"graphql": 1}`))
+		got := program(t, h.env(), "run", "--json").exits(t, 75)
+		later := time.Now().Add(time.Hour - behind).UTC()
+		assert.Contains(t, got.errout, "rate limit of GitHub until "+later.Format("2006-01-02T15:"), "as GitHub's clock has it")
+		h.raw("", "PUT", "/_sandbox/limits", json.RawMessage(`{}`))
+		program(t, h.env(), "run", "--json").ok(t)
+		assert.Contains(t, h.comments(), "Said.")
+	})
 }

@@ -9,7 +9,6 @@ import (
 // What a release tells is seen where one is built: scripts/act.d/release.
 func TestTheProgramTellsWhatItIs(t *testing.T) {
 	for _, args := range [][]string{{"version"}, {"--version"}} {
-		got := program(t, nil, args...).ok(t)
-		assert.Regexp(t, `^mergexo dev( \(commit [0-9a-f]{40}(, with changes)?\))?\n$`, got.out)
+		assert.Regexp(t, `^mergexo dev( \(commit [0-9a-f]{40}(, with changes)?\))?\n$`, program(t, nil, args...).ok(t).out)
 	}
 }

@@ -3,9 +3,9 @@
 package clock
 
 import (
+	"cmp"
 	"context"
 	"regexp"
-	"sync/atomic"
 	"time"
 
 	"github.com/jonboulle/clockwork"
@@ -15,12 +15,7 @@ import (
 type Clock = clockwork.Clock
 
 // Or is c, and the machine's own clock where there is none.
-func Or(c Clock) Clock {
-	if c == nil {
-		return clockwork.NewRealClock()
-	}
-	return c
-}
+func Or(c Clock) Clock { return cmp.Or(c, clockwork.NewRealClock()) }
 
 // WithTimeout is context.WithTimeout on a clock that is handed in; nil is the machine's own. clockwork has one, too, but
 // there Err waits for the end of a context that is not over (https://github.com/jonboulle/clockwork/blob/v0.5.0/context.go).
@@ -37,12 +32,9 @@ func WithTimeoutCause(parent context.Context, c Clock, d time.Duration, cause er
 		return context.WithTimeoutCause(parent, d, cause)
 	}
 	inner, cancel := context.WithCancelCause(parent)
-	l := &limited{Context: inner, done: make(chan struct{})}
+	l := &limited{Context: inner, done: make(chan struct{}), cause: cause}
 	context.AfterFunc(inner, func() { close(l.done) })
-	timer := c.AfterFunc(d, func() {
-		l.late.Store(inner.Err() == nil)
-		cancel(cause)
-	})
+	timer := c.AfterFunc(d, func() { cancel(cause) })
 	return l, func() {
 		timer.Stop()
 		cancel(context.Canceled)
@@ -53,8 +45,8 @@ func WithTimeoutCause(parent context.Context, c Clock, d time.Duration, cause er
 // inside.
 type limited struct {
 	context.Context
-	done chan struct{}
-	late atomic.Bool
+	done  chan struct{}
+	cause error
 }
 
 func (l *limited) Done() <-chan struct{} { return l.done }
@@ -65,7 +57,7 @@ func (l *limited) Err() error {
 	default:
 		return nil
 	}
-	if l.late.Load() {
+	if context.Cause(l.Context) == l.cause {
 		return context.DeadlineExceeded
 	}
 	return l.Context.Err()

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/command"
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -355,13 +356,14 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		return model.Snapshot{Of: &model.Issue{Number: 3, Pulls: pulls}}
 	}
 	ops := command.Policy{OperationsIssue: 12}
-	tests := map[string]struct {
+	type row struct {
 		policy command.Policy
 		line   string
 		thread model.Snapshot
 		number int
 		want   command.Target
-	}{
+	}
+	must.Each(t, map[string]row{
 		"its own pull request":             {ops, "unblock", pull, 7, command.Target{Number: 7}},
 		"named":                            {ops, "unblock pr=7", pull, 7, command.Target{Number: 7}},
 		"by its issue":                     {ops, "retry issue=3", pull, 7, command.Target{Number: 7}},
@@ -381,13 +383,10 @@ func TestWhatACommandIsAbout(t *testing.T) {
 		"another issue from an issue":      {ops, "retry issue=4", issue(7), 3, command.Target{Problem: "Ask about issue 4 in its own conversation or in the operations issue, #12."}},
 		"anywhere else":                    {ops, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8 or in the operations issue, #12."}},
 		"anywhere else without operations": {command.Policy{}, "unblock pr=8", issue(7), 3, command.Target{Problem: "Give the command in the conversation of pull request 8, or make this the operations issue with `[repo] operations_issue` in the settings."}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			c := command.Parse("/mergexo " + tt.line)[0]
-			assert.Equal(t, tt.want, tt.policy.Target(c, tt.thread, tt.number))
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		c := command.Parse("/mergexo " + tt.line)[0]
+		assert.Equal(t, tt.want, tt.policy.Target(c, tt.thread, tt.number))
+	})
 }
 
 // The name of a branch, of a label or of a check is anybody's.

@@ -99,8 +99,7 @@ func TestWhatIsWrongWithACommandIsNamed(t *testing.T) {
 		require.Len(t, got, 1, "%q", body)
 		assert.Equal(t, want, got[0].Problem, "%q", body)
 	}
-	long := command.Parse("/mergexo " + strings.Repeat("x", 5000))
-	assert.Less(t, len(long[0].Problem), 300)
+	assert.Less(t, len(command.Parse("/mergexo " + strings.Repeat("x", 5000))[0].Problem), 300)
 }
 
 func TestACommandBehindOtherWordsIsAHintAndNoCommand(t *testing.T) {

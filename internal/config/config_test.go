@@ -41,8 +41,7 @@ func TestTheLabelForForksMeansNothingElse(t *testing.T) {
 		require.NoError(t, must.Err(Parse(text, source)), label)
 		require.ErrorContains(t, must.Err(Parse(text+"enabled = true\n", source)), "one label cannot mean two things", label)
 	}
-	_, err := Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source)
-	require.NoError(t, err, "nobody looks at merge.auto_label")
+	_ = must.Get(Parse(Minimal+"[merge]\nauto_label = \"go\"\n[external]\nlabel = \"go\"\nenabled = true\n", source))(t, "nobody looks at merge.auto_label")
 }
 
 func TestMissingFile(t *testing.T) {
@@ -52,8 +51,7 @@ func TestMissingFile(t *testing.T) {
 	require.True(t, errors.As(err, &usage) && usage.Usage())
 	golden.File(t, "missing.out", err.Error()+"\n")
 
-	s := must.Get(Parse(Minimal, source))(t, "what is suggested has to work")
-	assert.Equal(t, []string{"./agent"}, s.Agent.Command)
+	assert.Equal(t, []string{"./agent"}, must.Get(Parse(Minimal, source))(t, "what is suggested has to work").Agent.Command)
 }
 
 func TestEveryKey(t *testing.T) {
@@ -106,16 +104,13 @@ func TestDefaults(t *testing.T) {
 // Who only merges names no agent, and may all the same say how tests run.
 func TestNoAgent(t *testing.T) {
 	for _, text := range []string{"", "[merge]\nstrategy = \"squash\"\n", "[agent]\n", "[agent]\nisolation = \"none\"\nnetwork = \"model\"\n"} {
-		s := must.Get(Parse(text, source))(t, text)
-		assert.True(t, s.Agent.None(), text)
+		assert.True(t, must.Get(Parse(text, source))(t, text).Agent.None(), text)
 	}
 	for _, text := range []string{"adapter = \"command\"", "command = []", "model = \"m\"", "extra_args = [\"-x\"]", "pass_env = [\"KEY\"]"} {
-		_, err := Parse("[agent]\n"+text+"\n", source)
-		require.ErrorContains(t, err, `agent.command: the adapter "command" needs a program`, text)
+		require.ErrorContains(t, must.Err(Parse("[agent]\n"+text+"\n", source)), `agent.command: the adapter "command" needs a program`, text)
 	}
 	for _, text := range []string{"adapter = \"codex\"", "command = [\"./agent\"]"} {
-		s := must.Get(Parse("[agent]\n"+text+"\n", source))(t, text)
-		assert.False(t, s.Agent.None(), text)
+		assert.False(t, must.Get(Parse("[agent]\n"+text+"\n", source))(t, text).Agent.None(), text)
 	}
 	err := NoAgent(source, "pull request 7")
 	require.ErrorIs(t, err, ErrInvalid)
@@ -126,8 +121,7 @@ func TestTestsBeforeAMerge(t *testing.T) {
 	for text, want := range map[string]Tests{`"none"`: {None: true}, `[]`: {}, `["go", "test"]`: {Argv: []string{"go", "test"}}} {
 		s := must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {tests = "+text+"}\n", source))(t)
 		assert.Equal(t, want, s.Merge.Tests)
-		s = must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source))(t)
-		assert.Equal(t, want, s.Merge.Setup)
+		assert.Equal(t, want, must.Get(Parse("agent = {adapter = \"suggestion\"}\nmerge = {setup = "+text+"}\n", source))(t).Merge.Setup)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/must"
@@ -44,8 +43,7 @@ func TestTheDefaultsOfTheManualAreTheDefaults(t *testing.T) {
 	for table, keys := range tables {
 		text += "[" + table + "]\n" + keys
 	}
-	s, err := ParseWithoutAgent(strings.Replace(text, `adapter = "command"`, "adapter = \"command\"\ncommand = [\"./agent\"]", 1), source)
-	require.NoError(t, err, text)
+	s := must.Get(ParseWithoutAgent(strings.Replace(text, `adapter = "command"`, "adapter = \"command\"\ncommand = [\"./agent\"]", 1), source))(t, text)
 	want := Defaults()
 	want.Agent.Command = []string{"./agent"}
 	assert.Equal(t, want, s)

@@ -224,8 +224,7 @@ func TestOtherWays(t *testing.T) {
 
 // conditionOf is the if: of the first job.
 func conditionOf(t *testing.T) string {
-	w := must.Get(workflow.Read(workflow.File{Text: workflowWithKeys()}))(t)
-	return w.Jobs[0].Condition.Value
+	return must.Get(workflow.Read(workflow.File{Text: workflowWithKeys()}))(t).Jobs[0].Condition.Value
 }
 
 // edit replaces text that must be in the workflow.

@@ -60,38 +60,36 @@ func partsOf(n *yaml.Node, path string) (all []part) {
 
 // Whatever is missing of the workflow that init writes, doctor finds. What the templates get is compared too.
 func TestEveryPartThatIsMissingIsFound(t *testing.T) {
-	for form, c := range map[string]Choice{
+	must.Each(t, map[string]Choice{
 		"one job": {Key: "MODEL_API_KEY", CI: []string{"CI"}}, "split": {Key: "MODEL_API_KEY", CI: []string{"CI"}, Split: true},
 		"train": {Key: "MODEL_API_KEY", CI: []string{"CI"}, App: true, Services: true, Bases: []string{"main"}},
-	} {
-		t.Run(form, func(t *testing.T) {
-			f := healthy()
-			f.Settings.CI, f.Settings.Train = "all_complete", c.App
-			f.Settings.RequiredChecks = []string{"cla@cla-bot"}
-			f.Hub.Secrets.All = append(f.Hub.Secrets.All, "MERGEXO_PRIVATE_KEY")
-			otherWorkflow("name: CI\non: [push, pull_request]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
-			bad := func(text string) (out []Finding) {
-				f.Workflows[0].Text = text
-				return slices.DeleteFunc(Diagnose(f), func(found Finding) bool { return found.Level == OK })
+	}, func(t *testing.T, c Choice) {
+		f := healthy()
+		f.Settings.CI, f.Settings.Train = "all_complete", c.App
+		f.Settings.RequiredChecks = []string{"cla@cla-bot"}
+		f.Hub.Secrets.All = append(f.Hub.Secrets.All, "MERGEXO_PRIVATE_KEY")
+		otherWorkflow("name: CI\non: [push, pull_request]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
+		bad := func(text string) (out []Finding) {
+			f.Workflows[0].Text = text
+			return slices.DeleteFunc(Diagnose(f), func(found Finding) bool { return found.Level == OK })
+		}
+		var first yaml.Node
+		require.NoError(t, yaml.Unmarshal([]byte(c.Workflow()), &first))
+		before := bad(c.Workflow())
+		tried := 0
+		for i, p := range partsOf(first.Content[0], "") {
+			if free.MatchString(p.path) || c.App && ownTokens.MatchString(p.path) {
+				continue
 			}
-			var first yaml.Node
-			require.NoError(t, yaml.Unmarshal([]byte(c.Workflow()), &first))
-			before := bad(c.Workflow())
-			tried := 0
-			for i, p := range partsOf(first.Content[0], "") {
-				if free.MatchString(p.path) || c.App && ownTokens.MatchString(p.path) {
-					continue
-				}
-				var doc yaml.Node
-				require.NoError(t, yaml.Unmarshal([]byte(c.Workflow()), &doc))
-				partsOf(doc.Content[0], "")[i].drop()
-				text := must.Get(yaml.Marshal(&doc))(t)
-				assert.True(t, slices.ContainsFunc(bad(string(text)), func(found Finding) bool {
-					return !slices.ContainsFunc(before, func(b Finding) bool { return b.Rule == found.Rule && b.Fix == found.Fix })
-				}), "nobody misses %s", p.path)
-				tried++
-			}
-			assert.Greater(t, tried, 80)
-		})
-	}
+			var doc yaml.Node
+			require.NoError(t, yaml.Unmarshal([]byte(c.Workflow()), &doc))
+			partsOf(doc.Content[0], "")[i].drop()
+			text := must.Get(yaml.Marshal(&doc))(t)
+			assert.True(t, slices.ContainsFunc(bad(string(text)), func(found Finding) bool {
+				return !slices.ContainsFunc(before, func(b Finding) bool { return b.Rule == found.Rule && b.Fix == found.Fix })
+			}), "nobody misses %s", p.path)
+			tried++
+		}
+		assert.Greater(t, tried, 80)
+	})
 }

@@ -19,49 +19,51 @@ func commitStatus(state, branch string) expression.Object {
 	return o
 }
 
+// started counts the jobs of a workflow that an event has run. None of them is an agent's.
+func started(t *testing.T, w *workflow.Workflow, event string, own expression.Object) (jobs int) {
+	t.Helper()
+	for _, u := range usesOf(w) {
+		met, known, err := u.runs(sampleEvent{event: event}, own)
+		require.NoError(t, err)
+		assert.True(t, known, u.j.ID)
+		if met {
+			jobs++
+			assert.NotEqual(t, agentPhase, u.phase)
+		}
+	}
+	return jobs
+}
+
 // What other services report has one job run, where it is about the merge train or final. No agent works on it. A skipped job costs
 // nothing.
 func TestTheWorkflowHearsOtherServices(t *testing.T) {
-	for name, c := range map[string]Choice{
+	must.Each(t, map[string]Choice{
 		"one job": {Services: true}, "split": {Services: true, Split: true}, "server": {Services: true, Server: true},
 		"with a train": {Services: true, App: true, Bases: []string{"main"}}, "split, with a train": {Services: true, App: true, Split: true, Bot: "my-app[bot]", Bases: []string{"main"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
-			w := must.Get(workflow.Read(file))(t)
-			check := event("completed", app, "Bot", expression.Object{"check_run": expression.Open{"status": "completed", "app": expression.Open{"slug": "some-ci"}}})
-			for _, o := range []struct {
-				what, event string
-				own         expression.Object
-				jobs        int
-			}{
-				{"pending on a pull request", "status", commitStatus("pending", "agent/greet"), 0},
-				{"passed on a pull request", "status", commitStatus("success", "agent/greet"), 1},
-				{"failed on a pull request", "status", commitStatus("failure", "agent/greet"), 1},
-				{"an error on a pull request", "status", commitStatus("error", "agent/greet"), 1},
-				{"pending on the train", "status", commitStatus("pending", trainBranch), 1},
-				{"passed on the train", "status", commitStatus("success", trainBranch), 1},
-				{"a check of another App", "check_run", check, 1},
-			} {
-				ran := 0
-				for _, u := range usesOf(w) {
-					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
-					require.NoError(t, err)
-					assert.True(t, known, "%s: %s", o.what, u.j.ID)
-					if met {
-						ran++
-						assert.NotEqual(t, agentPhase, u.phase, o.what)
-					}
-				}
-				assert.Equal(t, o.jobs, ran, o.what)
-			}
-			again, there := Chosen(file, workflow.File{Path: SettingsPath})
-			require.True(t, there)
-			assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
-			e := newExam(Facts{Workflows: []workflow.File{file}})
-			assert.Empty(t, e.differing)
-		})
-	}
+	}, func(t *testing.T, c Choice) {
+		file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
+		w := must.Get(workflow.Read(file))(t)
+		check := event("completed", app, "Bot", expression.Object{"check_run": expression.Open{"status": "completed", "app": expression.Open{"slug": "some-ci"}}})
+		for _, o := range []struct {
+			what, event string
+			own         expression.Object
+			jobs        int
+		}{
+			{"pending on a pull request", "status", commitStatus("pending", "agent/greet"), 0},
+			{"passed on a pull request", "status", commitStatus("success", "agent/greet"), 1},
+			{"failed on a pull request", "status", commitStatus("failure", "agent/greet"), 1},
+			{"an error on a pull request", "status", commitStatus("error", "agent/greet"), 1},
+			{"pending on the train", "status", commitStatus("pending", trainBranch), 1},
+			{"passed on the train", "status", commitStatus("success", trainBranch), 1},
+			{"a check of another App", "check_run", check, 1},
+		} {
+			assert.Equal(t, o.jobs, started(t, w, o.event, o.own), o.what)
+		}
+		again, there := Chosen(file, workflow.File{Path: SettingsPath})
+		require.True(t, there)
+		assert.Equal(t, []any{true, len(c.Bases)}, []any{again.Services, len(again.Bases)}, "init writes the same again")
+		assert.Empty(t, newExam(Facts{Workflows: []workflow.File{file}}).differing)
+	})
 	assert.NotContains(t, Choice{}.Workflow(), "  status:")
 }
 

@@ -28,8 +28,7 @@ func TestTheWorkflowsOfSomeChoices(t *testing.T) {
 func TestTheNamesOfWorkflowsAreTextsInYAML(t *testing.T) {
 	for _, name := range []string{"CI", "Unit tests", ".github/workflows/x.yml", "on", "No", "a: b", "a, b", "#1", "[x]", `say "hi"`, "tést", "1.0", "a  b", " a", "<b>&", "*x", "x'y"} {
 		for _, split := range []bool{false, true} {
-			w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{CI: []string{"CI", name}, Split: split}.Workflow()})
-			require.NoError(t, err, name)
+			w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{CI: []string{"CI", name}, Split: split}.Workflow()}))(t, name)
 			_, heard := (&exam{uses: usesOf(w)}).all("workflow_run")
 			assert.NotEmpty(t, heard)
 			for _, tr := range w.Triggers {
@@ -93,8 +92,7 @@ func TestTheOrdinaryWorkflowIsShortAndHealthy(t *testing.T) {
 
 // Nothing is fetched or installed before the first step has found work.
 func TestTheFirstStepGoesBeforeWhatCostsTime(t *testing.T) {
-	w, err := workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{Key: "K", Setup: true, Bases: []string{"main"}}.Workflow()})
-	require.NoError(t, err)
+	w := must.Get(workflow.Read(workflow.File{Path: WorkflowPath, Text: Choice{Key: "K", Setup: true, Bases: []string{"main"}}.Workflow()}))(t)
 	require.Len(t, w.Jobs, 1)
 	steps := w.Jobs[0].Steps
 	assert.Equal(t, []string{"plan", "run --plan"}, []string{steps[0].ID, steps[0].With["command"]})

@@ -13,8 +13,7 @@ import (
 
 func hear(t *testing.T, text string) (e TrainEdit, needed bool) {
 	t.Helper()
-	w := must.Get(workflow.Read(workflow.File{Path: "ci.yml", Text: text}))(t)
-	return HearTrain(w)
+	return HearTrain(must.Get(workflow.Read(workflow.File{Path: "ci.yml", Text: text}))(t))
 }
 
 // Where the filter for the train belongs, in all the ways that people write a list. ++ stands where it comes in; without one, a

@@ -22,50 +22,38 @@ func TestTheWorkflowHearsPushesForTheTrain(t *testing.T) {
 	deleted := func(ref, login, kind string) expression.Object {
 		return event("", login, kind, expression.Object{"ref": ref, "ref_type": "branch"})
 	}
-	for name, c := range map[string]Choice{
+	must.Each(t, map[string]Choice{
 		"one job": {App: true, Setup: true, Bases: []string{"main", "release/**"}}, "split": {App: true, Split: true, Bot: "my-app[bot]", Bases: []string{"main", "release/**"}},
 		"server": {App: true, Server: true, Bases: []string{"main", "release/**"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
-			w := must.Get(workflow.Read(file))(t)
-			for branch, hears := range map[string]bool{"main": true, "release/2": true, trainBranch: true, "agent/small/1-x": false} {
-				assert.Equal(t, hears, w.HearsPush(branch), branch)
-			}
-			for _, o := range []struct {
-				what, event string
-				own         expression.Object
-				jobs        int
-			}{
-				{"a person pushes", "push", pushed(person, "User"), 1},
-				{"a bot pushes", "push", pushed(app, "Bot"), 0},
-				{"a person deletes a branch of the train", "delete", deleted(trainBranch, person, "User"), 1},
-				{"a person deletes another branch", "delete", deleted("main", person, "User"), 0},
-				{"we delete a branch of the train", "delete", deleted(trainBranch, app, "Bot"), 0},
-			} {
-				ran := 0
-				for _, u := range usesOf(w) {
-					met, known, err := u.runs(sampleEvent{event: o.event}, o.own)
-					require.NoError(t, err)
-					assert.True(t, known, "%s: %s", o.what, u.j.ID)
-					if met {
-						ran++
-						assert.NotEqual(t, agentPhase, u.phase, o.what)
-					}
-				}
-				assert.Equal(t, o.jobs, ran, o.what)
-			}
-			again, there := Chosen(file, workflow.File{Path: SettingsPath})
-			require.True(t, there)
-			assert.Equal(t, c.Bases, again.Bases, "init writes the same again")
+	}, func(t *testing.T, c Choice) {
+		file := workflow.File{Path: WorkflowPath, Text: c.Workflow()}
+		w := must.Get(workflow.Read(file))(t)
+		for branch, hears := range map[string]bool{"main": true, "release/2": true, trainBranch: true, "agent/small/1-x": false} {
+			assert.Equal(t, hears, w.HearsPush(branch), branch)
+		}
+		for _, o := range []struct {
+			what, event string
+			own         expression.Object
+			jobs        int
+		}{
+			{"a person pushes", "push", pushed(person, "User"), 1},
+			{"a bot pushes", "push", pushed(app, "Bot"), 0},
+			{"a person deletes a branch of the train", "delete", deleted(trainBranch, person, "User"), 1},
+			{"a person deletes another branch", "delete", deleted("main", person, "User"), 0},
+			{"we delete a branch of the train", "delete", deleted(trainBranch, app, "Bot"), 0},
+		} {
+			assert.Equal(t, o.jobs, started(t, w, o.event, o.own), o.what)
+		}
+		again, there := Chosen(file, workflow.File{Path: SettingsPath})
+		require.True(t, there)
+		assert.Equal(t, c.Bases, again.Bases, "init writes the same again")
 
-			f := healthy()
-			f.Workflows, f.Settings.Train = []workflow.File{file}, true
-			otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
-			e := newExam(f)
-			assert.Equal(t, []Finding{{Level: OK, Text: "CI tests the branches of the merge train"}}, found(f, train))
-			assert.Empty(t, slices.DeleteFunc(e.differing, func(f Finding) bool { return f.Rule != "condition" && f.Rule != "concurrency" }))
-		})
-	}
+		f := healthy()
+		f.Workflows, f.Settings.Train = []workflow.File{file}, true
+		otherWorkflow("name: CI\non:\n  push:\n    branches: [\"mergexo/train/**\"]\njobs:\n  test: {runs-on: ubuntu-latest}\n")(t, &f)
+		e := newExam(f)
+		assert.Equal(t, []Finding{{Level: OK, Text: "CI tests the branches of the merge train"}}, found(f, train))
+		assert.Empty(t, slices.DeleteFunc(e.differing, func(f Finding) bool { return f.Rule != "condition" && f.Rule != "concurrency" }))
+	})
 	assert.NotContains(t, Choice{}.Workflow(), "  push:")
 }

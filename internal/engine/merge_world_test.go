@@ -204,12 +204,3 @@ func ask(login string, args []string) int {
 	}
 	return 0
 }
-
-// every tells a story for each of some values, in a test of its own.
-func every[R any](t *testing.T, rows []R, story func(t *testing.T, row R)) {
-	t.Helper()
-	t.Parallel()
-	for _, row := range rows {
-		t.Run(fmt.Sprint(row), func(t *testing.T) { story(t, row) })
-	}
-}

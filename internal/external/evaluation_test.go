@@ -21,11 +21,9 @@ func TestWhatAnEvaluationSays(t *testing.T) {
 		`{"verdict": "reject", "reason": "a\nb <!-- é"}`:               {Verdict: "reject", Reason: "a\nb <!-- é"},
 		`{"verdict": "fix", "reason": "tabs"}`:                         {Verdict: "fix", Reason: "tabs"},
 	} {
-		got := must.Get(external.ParseEvaluation([]byte(out)))(t, out)
-		assert.Equal(t, want, got)
+		assert.Equal(t, want, must.Get(external.ParseEvaluation([]byte(out)))(t, out))
 	}
-	long, err := external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`))
-	require.NoError(t, err)
+	long := must.Get(external.ParseEvaluation([]byte(`{"verdict": "reject", "reason": "` + strings.Repeat("ä", 10_000) + `"}`)))(t)
 	assert.Equal(t, strings.Repeat("ä", 2_000)+" [...]", long.Reason)
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAnAnswerIsHeldAgainstWhatWasAskedFor(t *testing.T) {
@@ -18,13 +19,14 @@ func TestAnAnswerIsHeldAgainstWhatWasAskedFor(t *testing.T) {
 		return o
 	}
 	paths := func(p ...string) model.Outcome { return design(func(o *model.Outcome) { o.TouchPaths = p }) }
-	for name, c := range map[string]struct {
+	type row struct {
 		flow    model.Flow
 		outcome model.Outcome
 		changed bool
 		field   string
 		reason  string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a design":                    {model.FlowDesign, paths("src/**"), false, "", ""},
 		"a design that names nothing": {model.FlowDesign, paths(), false, "", ""},
 		"no document":                 {model.FlowDesign, design(func(o *model.Outcome) { o.DesignDoc = " \n" }), false, "design_doc_markdown", model.ReasonOutcome},
@@ -40,21 +42,19 @@ func TestAnAnswerIsHeldAgainstWhatWasAskedFor(t *testing.T) {
 		"blocked":                     {model.FlowBugfix, model.Outcome{BlockedReason: "which?"}, false, "", ""},
 		"a blocked design":            {model.FlowDesign, model.Outcome{BlockedReason: "which?"}, false, "", ""},
 		"blocked by white space":      {model.FlowDesign, model.Outcome{BlockedReason: " "}, false, "design_doc_markdown", model.ReasonOutcome},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := flow.Validate(c.flow, c.outcome, c.changed)
-			if c.field == "" {
-				require.NoError(t, err)
-				return
-			}
-			var wrong *flow.Invalid
-			require.ErrorAs(t, err, &wrong)
-			assert.Equal(t, c.field, wrong.Field)
-			assert.Equal(t, c.reason, wrong.Reason)
-			assert.NotEmpty(t, wrong.Detail)
-			assert.Equal(t, wrong.Field+": "+wrong.Detail, err.Error())
-		})
-	}
+	}, func(t *testing.T, c row) {
+		err := flow.Validate(c.flow, c.outcome, c.changed)
+		if c.field == "" {
+			require.NoError(t, err)
+			return
+		}
+		var wrong *flow.Invalid
+		require.ErrorAs(t, err, &wrong)
+		assert.Equal(t, c.field, wrong.Field)
+		assert.Equal(t, c.reason, wrong.Reason)
+		assert.NotEmpty(t, wrong.Detail)
+		assert.Equal(t, wrong.Field+": "+wrong.Detail, err.Error())
+	})
 }
 
 func TestTouchPathsStayInTheTree(t *testing.T) {

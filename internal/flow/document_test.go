@@ -58,8 +58,7 @@ func FuzzDocument(f *testing.F) {
 		}
 		assert.Equal(t, []string{strings.ToValidUTF8(p, "\uFFFD")}, fields.Paths)
 		if flow.Validate(model.FlowDesign, valid, false) == nil {
-			back := must.Get(flow.TouchPaths([]byte(text)))(t)
-			assert.Equal(t, []string{p}, back)
+			assert.Equal(t, []string{p}, must.Get(flow.TouchPaths([]byte(text)))(t))
 		}
 	})
 }
@@ -76,8 +75,7 @@ func TestTouchPathsAreReadWhoeverWroteThem(t *testing.T) {
 		"---\ntouch_paths:\n  - *.go # all\n  - 2024\n---\n":           {"*.go", "2024"},
 		"---\n# ours\ntouch_paths:\n\n  - a # why\n---\n":              {"a"},
 	} {
-		got := must.Get(flow.TouchPaths([]byte(text)))(t, "%q", text)
-		assert.Equal(t, want, got, "%q", text)
+		assert.Equal(t, want, must.Get(flow.TouchPaths([]byte(text)))(t, "%q", text), "%q", text)
 	}
 	for text, want := range map[string]string{
 		"":          "line 1: no front matter between lines of three dashes",

@@ -46,8 +46,7 @@ func TestATitleIsOneLineThatShows(t *testing.T) {
 	assert.Equal(t, "a b c d", title("", "\ta\u2028b\u0085c  d"))
 	assert.Equal(t, "👩‍👩‍👧 family", title("", "👩‍👩‍👧 family"), "emoji are made of several characters")
 	assert.Equal(t, strings.Repeat("日", 250), title("", strings.Repeat("日", 250)))
-	long := title("", strings.Repeat("日", 500))
-	assert.Equal(t, strings.Repeat("日", 249)+"…", long)
+	assert.Equal(t, strings.Repeat("日", 249)+"…", title("", strings.Repeat("日", 500)))
 	assert.Empty(t, links(title("", "Fix #99 for @alice")), "a squash merge makes it a commit's message")
 }
 
@@ -68,7 +67,7 @@ func TestNobodyIsNotifiedAndNothingIsClosedByWordsOfOthers(t *testing.T) {
 		"fixes &#35;9", "fixes&nbsp;#9", "fixes&colon; #9", "fixes &num;9", "f&#105;xes #9", "fixes #&#57;", "closes repo#5", "`fixes #9`", "fixes octo.org/a-b_c#3",
 		"@alice", "ping @octo/team.", "(@alice)", "_@alice_", "é@alice", "&#64;alice", "&commat;alice", "&#x40;alice", "@&#97;lice", "&&#35;64;alice", `\@alice`, "`@alice`", "@alice@bob @carol",
 	} {
-		shown := unescape(flow.InertMarkdown(said))
+		shown := html.UnescapeString(strings.NewReplacer(`\#`, "#", `\@`, "@").Replace(flow.InertMarkdown(said)))
 		assert.Empty(t, links(shown), "%q -> %q", said, shown)
 		assert.NotEqual(t, said, flow.InertMarkdown(said))
 	}
@@ -81,11 +80,6 @@ func TestNobodyIsNotifiedAndNothingIsClosedByWordsOfOthers(t *testing.T) {
 	assert.Equal(t, "a b", strings.ReplaceAll(flow.InertMarkdown("a\u202e\x00 \u2066b"), "\u200b", ""))
 	readsTheSame := "fixes #9, @alice <!-- x --> <pre>"
 	assert.Equal(t, readsTheSame, strings.ReplaceAll(flow.InertMarkdown(readsTheSame), "\u200b", ""))
-}
-
-// unescape is what shows of backslashes and entities.
-func unescape(s string) string {
-	return html.UnescapeString(strings.NewReplacer(`\#`, "#", `\@`, "@").Replace(s))
 }
 
 func TestNothingSwallowsOurWords(t *testing.T) {

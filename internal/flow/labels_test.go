@@ -9,6 +9,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/flow"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -76,11 +77,12 @@ func TestStartersArePeopleEachOnce(t *testing.T) {
 
 func TestWhoMayStart(t *testing.T) {
 	edit := func(by string, at time.Time) *model.Edit { return &model.Edit{By: who(by), At: at} }
-	for name, c := range map[string]struct {
+	type row struct {
 		change  func(*model.Issue)
 		allowed []string
 		why     string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the labeller may":                    {nil, []string{"alice"}, ""},
 		"the author may":                      {nil, []string{"eve"}, ""},
 		"neither may":                         {nil, []string{"bob", "carol", "dave", ""}, flow.WhyNobody},
@@ -102,17 +104,15 @@ func TestWhoMayStart(t *testing.T) {
 		"somebody that GitHub does not name":    {func(i *model.Issue) { i.BodyEdit = edit("", noon.Add(time.Hour)) }, []string{"alice", ""}, flow.WhyChanged},
 		"any change of the title counts":        {func(i *model.Issue) { i.TitleEdits = []model.Edit{*edit("eve", noon), *edit("alice", noon.Add(1))} }, []string{"alice"}, flow.WhyChanged},
 		"changes of the title by those who may": {func(i *model.Issue) { i.TitleEdits = []model.Edit{*edit("alice", noon)} }, []string{"alice"}, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			i := labelled()
-			if c.change != nil {
-				c.change(&i)
-			}
-			ok, why := flow.MayStart(i, labels.Bugfix, func(login string) bool { return slices.Contains(c.allowed, login) })
-			assert.Equal(t, c.why == "", ok)
-			assert.Equal(t, c.why, why)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		i := labelled()
+		if c.change != nil {
+			c.change(&i)
+		}
+		ok, why := flow.MayStart(i, labels.Bugfix, func(login string) bool { return slices.Contains(c.allowed, login) })
+		assert.Equal(t, c.why == "", ok)
+		assert.Equal(t, c.why, why)
+	})
 }
 
 func TestAnItemOfARoadmapStartsByOurLabel(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // restored is a checkout in which an agent may do what it likes.
@@ -25,7 +26,7 @@ func restored(t *testing.T) (h *gittest.Hub, c *git.Checkout, dot string) {
 }
 
 func TestWhatLeadsOutOfTheGitDirectoryIsRefusedAndTakenOut(t *testing.T) {
-	for name, plant := range map[string]func(dot string) error{
+	must.Each(t, map[string]func(dot string) error{
 		"a pipe for HEAD": func(dot string) error {
 			file := filepath.Join(dot, "HEAD")
 			if err := os.Remove(file); err != nil {
@@ -44,15 +45,13 @@ func TestWhatLeadsOutOfTheGitDirectoryIsRefusedAndTakenOut(t *testing.T) {
 		"a link among the objects": func(dot string) error {
 			return os.Symlink("/etc", filepath.Join(dot, "objects", "zz"))
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			_, c, dot := restored(t)
-			require.NoError(t, plant(dot))
-			unsafeDir := gittest.As[*git.ErrUnsafeGitDir](t, gittest.Err(c.Head(gittest.Ctx)))
-			assert.Len(t, unsafeDir.Paths, 1)
-			assert.ErrorIs(t, gittest.Err(os.Lstat(unsafeDir.Paths[0])), os.ErrNotExist)
-		})
-	}
+	}, func(t *testing.T, plant func(dot string) error) {
+		_, c, dot := restored(t)
+		require.NoError(t, plant(dot))
+		unsafeDir := gittest.As[*git.ErrUnsafeGitDir](t, gittest.Err(c.Head(gittest.Ctx)))
+		assert.Len(t, unsafeDir.Paths, 1)
+		assert.ErrorIs(t, gittest.Err(os.Lstat(unsafeDir.Paths[0])), os.ErrNotExist)
+	})
 }
 
 func TestOtherPlacesForObjectsAndRefsAreForgotten(t *testing.T) {
@@ -64,8 +63,7 @@ func TestOtherPlacesForObjectsAndRefsAreForgotten(t *testing.T) {
 	h.Git(foreign, "commit", "-q", "-m", "Not yours")
 	taken := h.Git(foreign, "rev-parse", "HEAD")
 	gittest.Write(t, dot, map[string]string{"objects/info/alternates": filepath.Join(foreign, ".git", "objects") + "\n", "commondir": filepath.Join(foreign, ".git") + "\n"})
-	_, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	_ = gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.NoFileExists(t, filepath.Join(dot, "objects", "info", "alternates"))
 	assert.NoFileExists(t, filepath.Join(dot, "commondir"))
 	assert.Error(t, gittest.Err(history.List(gittest.Ctx, c, taken, taken)), "nothing of the other repository is to be had")

@@ -14,15 +14,16 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 	t.Parallel()
-	for name, adjust := range map[string]func(t *testing.T, d *gittest.Desk){
+	must.Each(t, map[string]func(t *testing.T, d *gittest.Desk){
 		"a working tree": func(*testing.T, *gittest.Desk) {},
 		"a path":         func(_ *testing.T, d *gittest.Desk) { d.Git(d.Dir, "remote", "set-url", "origin", d.Bare) },
 		"a path from here": func(t *testing.T, d *gittest.Desk) {
-			d.Git(d.Dir, "remote", "set-url", "origin", relative(t, d.Dir, d.Bare))
+			d.Git(d.Dir, "remote", "set-url", "origin", gittest.Must(filepath.Rel(d.Dir, d.Bare))(t))
 		},
 		"below the top": func(_ *testing.T, d *gittest.Desk) { d.Dir = filepath.Join(d.Dir, "dir") },
 		"by a name of the person's": func(_ *testing.T, d *gittest.Desk) {
@@ -49,34 +50,27 @@ func TestAPersonsCheckoutMeetsItsOrigin(t *testing.T) {
 			d.Git(d.Dir, "remote", "set-url", "origin", d.Url)
 			d.Git(d.Dir, "config", "http.extraheader", gittest.Header)
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			d := gittest.NewDesk(t)
-			adjust(t, d)
-			head := d.Tip("agent/x")
-			base := d.Commit("main", "more", map[string]string{"c.txt": "c\n"})
-			c := d.Open()
-			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-			assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: d.Git(d.Bare, "rev-parse", "main~1")}, met)
-			lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60)))(t)
-			assert.Equal(t, "Ada <ada@example.com>", d.Git(d.Bare, "log", "-1", "--format=%cn <%ce>", lock.Ref().SHA))
-			tree := d.Git(d.Bare, "merge-tree", "--write-tree", base, head)
-			merged := d.Git(d.Bare, "commit-tree", "-m", "merge", "-p", base, "-p", head, tree)
-			d.Git(d.Bare, "update-ref", "refs/heads/tested", merged)
-			require.NoError(t, history.FetchCommits(gittest.Ctx, c, merged))
-			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: merged, Drop: []git.Ref{lock.Ref()}}))
-			assert.Equal(t, merged, d.Tip("main"))
-			assert.Empty(t, d.Tip(lock.Ref().Name))
-			require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", head, merged))
-			assert.Equal(t, 5, c.NetworkCalls())
-		})
-	}
-}
-
-func relative(t *testing.T, from, to string) string {
-	t.Helper()
-	return gittest.Must(filepath.Rel(from, to))(t)
+	}, func(t *testing.T, adjust func(t *testing.T, d *gittest.Desk)) {
+		t.Parallel()
+		d := gittest.NewDesk(t)
+		adjust(t, d)
+		head := d.Tip("agent/x")
+		base := d.Commit("main", "more", map[string]string{"c.txt": "c\n"})
+		c := d.Open()
+		met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+		assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: d.Git(d.Bare, "rev-parse", "main~1")}, met)
+		lock := gittest.Must(transport.AcquireLock(gittest.Ctx, c, "main", gittest.Lease("one", 60)))(t)
+		assert.Equal(t, "Ada <ada@example.com>", d.Git(d.Bare, "log", "-1", "--format=%cn <%ce>", lock.Ref().SHA))
+		tree := d.Git(d.Bare, "merge-tree", "--write-tree", base, head)
+		merged := d.Git(d.Bare, "commit-tree", "-m", "merge", "-p", base, "-p", head, tree)
+		d.Git(d.Bare, "update-ref", "refs/heads/tested", merged)
+		require.NoError(t, history.FetchCommits(gittest.Ctx, c, merged))
+		require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "main", Start: base, SHA: merged, Drop: []git.Ref{lock.Ref()}}))
+		assert.Equal(t, merged, d.Tip("main"))
+		assert.Empty(t, d.Tip(lock.Ref().Name))
+		require.NoError(t, transport.Rewrite(gittest.Ctx, c, "agent/x", head, merged))
+		assert.Equal(t, 5, c.NetworkCalls())
+	})
 }
 
 func TestAPersonsFilesStayAsTheyAre(t *testing.T) {
@@ -130,10 +124,8 @@ func TestWhatACheckoutLacksIsSaid(t *testing.T) {
 	require.ErrorAs(t, gittest.Err(d.Try()), new(*git.ErrNoOrigin))
 	d.Open(func(o *git.LocalOptions) { o.Local = true })
 
-	_, err = d.Try(func(o *git.LocalOptions) { o.Dir = d.Home })
-	require.ErrorIs(t, err, git.ErrNoRepository)
-	_, err = d.Try(func(o *git.LocalOptions) { o.Dir = filepath.Join(d.Home, "none") })
-	assert.ErrorContains(t, err, "not a directory")
+	require.ErrorIs(t, gittest.Err(d.Try(func(o *git.LocalOptions) { o.Dir = d.Home })), git.ErrNoRepository)
+	assert.ErrorContains(t, gittest.Err(d.Try(func(o *git.LocalOptions) { o.Dir = filepath.Join(d.Home, "none") })), "not a directory")
 }
 
 func TestAnOriginThatIsNotThereOrAsksForAPassword(t *testing.T) {

@@ -13,12 +13,12 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestOpenRefusesAURLThatIsNone(t *testing.T) {
 	for _, url := range []string{"", "octo/widgets", "https://x:y@github.com/octo/widgets"} {
-		_, err := git.Open(gittest.Ctx, git.Options{URL: url, Temp: t.TempDir(), Now: time.Now})
-		assert.ErrorContains(t, err, "want https://HOST/OWNER/NAME", url)
+		assert.ErrorContains(t, gittest.Err(git.Open(gittest.Ctx, git.Options{URL: url, Temp: t.TempDir(), Now: time.Now})), "want https://HOST/OWNER/NAME", url)
 	}
 }
 
@@ -37,22 +37,20 @@ func TestOnlyACheckoutOfTheRepositoryIsTakenAsAWorkspace(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(broken, ".git", "HEAD")))
 	gittest.Write(t, file, map[string]string{".git": "nonsense\n"})
 	require.NoError(t, os.Mkdir(below, 0o755))
-	for name, workspace := range map[string]string{
+	must.Each(t, map[string]string{
 		"none": "", "another repository": other, "no HEAD": broken, "a .git that is nonsense": file, "below a checkout": below,
 		"no checkout": t.TempDir(), "missing": filepath.Join(t.TempDir(), "gone"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := h.Open(workspace)
-			assert.True(t, c.OwnClone)
-			assert.NotEqual(t, workspace, c.Dir())
-			assert.Equal(t, h.Url, h.Git(c.Dir(), "remote", "get-url", "origin"))
-			assert.False(t, git.Sparse(c))
-			require.ErrorContains(t, gittest.Err(c.Head(gittest.Ctx)), "read HEAD of the checkout", "nothing is fetched yet")
-			require.NoError(t, c.Close())
-			assert.NoDirExists(t, c.Dir())
-			assert.NoDirExists(t, c.OwnDir)
-		})
-	}
+	}, func(t *testing.T, workspace string) {
+		c := h.Open(workspace)
+		assert.True(t, c.OwnClone)
+		assert.NotEqual(t, workspace, c.Dir())
+		assert.Equal(t, h.Url, h.Git(c.Dir(), "remote", "get-url", "origin"))
+		assert.False(t, git.Sparse(c))
+		require.ErrorContains(t, gittest.Err(c.Head(gittest.Ctx)), "read HEAD of the checkout", "nothing is fetched yet")
+		require.NoError(t, c.Close())
+		assert.NoDirExists(t, c.Dir())
+		assert.NoDirExists(t, c.OwnDir)
+	})
 	h.Git(sparse, "sparse-checkout", "set", "sub")
 	c := h.Open(sparse)
 	assert.Equal(t, sparse, c.Dir())
@@ -89,32 +87,30 @@ func TestServerThatRefusesIsClassified(t *testing.T) {
 			return true
 		}
 	}
-	for name, test := range map[string]struct {
+	type row struct {
 		refuse func(http.ResponseWriter, *http.Request) bool
 		token  string
 		want   git.Failure
 		fix    string // part of it
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no credential":    {nil, "", git.Denied, "set GITHUB_TOKEN"},
 		"wrong credential": {nil, "wrong-one", git.Denied, "set GITHUB_TOKEN"},
 		"403":              {answer(403), gittest.Token, git.Denied, "give the job `permissions: contents: write`"},
 		"404":              {answer(404), gittest.Token, git.NotFound, ""},
 		"502":              {answer(502), gittest.Token, git.Unreachable, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h.Behave(false, test.refuse)
-			c := h.Open("", func(o *git.Options) { o.Token = test.token })
-			_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
-			failed := gittest.As[*git.Error](t, err)
-			assert.Equal(t, test.want, failed.Failure, failed.Stderr)
-			assert.Equal(t, 128, failed.Exit)
-			assert.Equal(t, test.fix != "", failed.Fix() != "")
-			assert.Contains(t, failed.Fix(), test.fix)
-			assert.NotContains(t, err.Error(), "wrong-one")
-		})
-	}
+	}, func(t *testing.T, test row) {
+		h.Behave(false, test.refuse)
+		c := h.Open("", func(o *git.Options) { o.Token = test.token })
+		_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
+		failed := gittest.As[*git.Error](t, err)
+		assert.Equal(t, test.want, failed.Failure, failed.Stderr)
+		assert.Equal(t, 128, failed.Exit)
+		assert.Equal(t, test.fix != "", failed.Fix() != "")
+		assert.Contains(t, failed.Fix(), test.fix)
+		assert.NotContains(t, err.Error(), "wrong-one")
+	})
 	h.Behave(true, nil)
 	c := h.Open("", func(o *git.Options) { o.Token = "" })
-	_, err := history.FetchRef(gittest.Ctx, c, "refs/heads/main")
-	assert.NoError(t, err, "a public repository is read without a credential")
+	assert.NoError(t, gittest.Err(history.FetchRef(gittest.Ctx, c, "refs/heads/main")), "a public repository is read without a credential")
 }

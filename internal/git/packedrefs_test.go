@@ -11,6 +11,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestWhatIsReadOfHeadIsWhatGitReads(t *testing.T) {
@@ -19,10 +20,11 @@ func TestWhatIsReadOfHeadIsWhatGitReads(t *testing.T) {
 	require.NotEqual(t, one, two)
 	const header = "# pack-refs with: peeled fully-peeled sorted \n"
 	blank := strings.Repeat(" ", 5000)
-	for name, state := range map[string]struct {
+	type row struct {
 		files map[string]string
 		read  bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a branch":              {map[string]string{"HEAD": "ref: refs/heads/one\n"}, true},
 		"blanks around":         {map[string]string{"HEAD": "ref:\t refs/heads/one \r\n"}, true},
 		"a commit":              {map[string]string{"HEAD": one}, true},
@@ -44,19 +46,17 @@ func TestWhatIsReadOfHeadIsWhatGitReads(t *testing.T) {
 		"packed twice":          {map[string]string{"HEAD": "ref: refs/heads/three\n", "packed-refs": header + one + " refs/heads/three\n" + two + " refs/heads/three\n"}, false},
 		"packed in no order":    {map[string]string{"HEAD": "ref: refs/heads/three\n", "packed-refs": header + one + " refs/heads/three\n" + two + " refs/heads/a\n"}, false},
 		"packed with long rows": {map[string]string{"HEAD": "ref: refs/heads/three\n", "packed-refs": header + one + " refs/heads/three\n" + two + " refs/heads/z" + strings.Repeat("z", 70_000) + "\n"}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			require.NoError(t, os.RemoveAll(filepath.Join(dot, "refs")))
-			gittest.Write(t, dot, map[string]string{"HEAD": "x", "packed-refs": header, "refs/heads/one": one + "\n", "refs/heads/two": two + "\n"})
-			gittest.Write(t, dot, state.files)
-			said := c.ReadHead()
-			assert.Equal(t, state.read, said != "", "otherwise git is asked")
-			if out, err := h.Try(c.Dir(), "--git-dir="+dot, "rev-parse", "--verify", "HEAD"); said != "" {
-				require.NoError(t, err)
-				assert.Equal(t, strings.TrimSpace(out), said)
-			}
-		})
-	}
+	}, func(t *testing.T, state row) {
+		require.NoError(t, os.RemoveAll(filepath.Join(dot, "refs")))
+		gittest.Write(t, dot, map[string]string{"HEAD": "x", "packed-refs": header, "refs/heads/one": one + "\n", "refs/heads/two": two + "\n"})
+		gittest.Write(t, dot, state.files)
+		said := c.ReadHead()
+		assert.Equal(t, state.read, said != "", "otherwise git is asked")
+		if out, err := h.Try(c.Dir(), "--git-dir="+dot, "rev-parse", "--verify", "HEAD"); said != "" {
+			require.NoError(t, err)
+			assert.Equal(t, strings.TrimSpace(out), said)
+		}
+	})
 }
 
 func TestWhatGitTakesForNoRepositoryHasNoHead(t *testing.T) {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestLook(t *testing.T) {
 	path := os.Getenv("PATH")
-	top, err := filepath.EvalSymlinks(t.TempDir())
-	require.NoError(t, err)
+	top := must.Get(filepath.EvalSymlinks(t.TempDir()))(t)
 	run := func(args ...string) {
 		t.Helper()
 		out, err := exec.Command("git", append([]string{"-C", top}, args...)...).CombinedOutput()
@@ -27,22 +28,16 @@ func TestLook(t *testing.T) {
 	run("init", "-q")
 	below := filepath.Join(top, "a", "b")
 	require.NoError(t, os.MkdirAll(below, 0o755))
-	p, err = Look(t.Context(), below, path)
-	require.NoError(t, err)
+	p = must.Get(Look(t.Context(), below, path))(t)
 	assert.Equal(t, top, p.Top)
 	assert.Empty(t, p.Origin)
 
 	run("remote", "add", "origin", "git@github.com:Octo/Widgets.git")
-	p, err = Look(t.Context(), below, path)
-	require.NoError(t, err)
-	assert.Equal(t, "git@github.com:Octo/Widgets.git", p.Origin)
+	assert.Equal(t, "git@github.com:Octo/Widgets.git", must.Get(Look(t.Context(), below, path))(t).Origin)
 
-	_, err = Look(t.Context(), filepath.Join(top, ".git"), path)
-	require.ErrorIs(t, err, ErrNoRepository, "there are no files to look at")
-	_, err = Look(t.Context(), filepath.Join(top, "nowhere"), path)
-	assert.Error(t, err)
-	_, err = Look(t.Context(), top, top)
-	assert.ErrorContains(t, err, "not in PATH")
+	require.ErrorIs(t, must.Err(Look(t.Context(), filepath.Join(top, ".git"), path)), ErrNoRepository, "there are no files to look at")
+	assert.Error(t, must.Err(Look(t.Context(), filepath.Join(top, "nowhere"), path)))
+	assert.ErrorContains(t, must.Err(Look(t.Context(), top, top)), "not in PATH")
 }
 
 func TestNamed(t *testing.T) {

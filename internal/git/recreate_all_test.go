@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Tests find the objects by their tree, and can write to them where they run as our own user.
@@ -22,8 +24,7 @@ func TestObjectsThatTestsSpoiltAreNotPushed(t *testing.T) {
 			require.Equal(x.T, "evil", x.Git(x.c.Dir(), "cat-file", "blob", blob), "git believes it")
 		},
 		"a tree": func(x *tested, tree, blob string) {
-			raw, err := hex.DecodeString(blob)
-			require.NoError(x.T, err)
+			raw := must.Get(hex.DecodeString(blob))(x.T)
 			x.forge(tree, "tree", "100644 evil\x00"+string(raw))
 		},
 		"the tip": func(x *tested, _, _ string) {

@@ -43,11 +43,10 @@ func newTested(t *testing.T) *tested {
 	head := h.Commit("agent/x", "work", map[string]string{"f": gittest.Numbers(20, "20", "twenty"), "g": "g\n"})
 	base := h.Commit("main", "meanwhile", map[string]string{"f": gittest.Numbers(20, "1", "one")})
 	x.c = h.Open(h.Workspace("main"), func(o *git.Options) { x.temp = o.Temp })
-	_, err := history.FetchMergeBase(gittest.Ctx, x.c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	_ = gittest.Must(history.FetchMergeBase(gittest.Ctx, x.c, "main", "refs/heads/agent/x"))(t)
 	x.merge = merging.Request{Strategy: model.StrategySquash, Base: base, Head: head, Title: "Work (#7)"}
-	x.made, err = merging.Build(gittest.Ctx, x.c, x.merge)
-	require.NoError(t, err)
+	x.made = gittest.Must(merging.Build(gittest.Ctx, x.c, x.merge))(t)
+	var err error
 	x.tree, x.remove, err = checkout.TestTree(gittest.Ctx, x.c, x.made.Tip)
 	require.NoError(t, err)
 	return x

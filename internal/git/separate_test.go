@@ -20,8 +20,7 @@ func TestObjectsOfAQuarantineStayOutOfTheCheckout(t *testing.T) {
 	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	add := func(view *git.Checkout, text string) string {
 		t.Helper()
-		out := gittest.Must(view.Tell(gittest.Ctx, []byte(text), "hash-object", "-w", "--stdin"))(t)
-		return syntax.Line(out)
+		return syntax.Line(gittest.Must(view.Tell(gittest.Ctx, []byte(text), "hash-object", "-w", "--stdin"))(t))
 	}
 	first, leave, err := git.Quarantine(c, kept)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // run makes a workflow run on a commit, completed with these jobs.
@@ -32,7 +33,7 @@ func TestRunsOf(t *testing.T) {
 	last := w.tick()
 	w.control("runs/3", map[string]any{"head_sha": sha, "status": "in_progress"})
 	c := w.client("actions")
-	runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+	runs := must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
 	require.Len(t, runs, 2)
 	assert.NotZero(t, runs[1].Workflow)
@@ -47,12 +48,12 @@ func TestRunsOf(t *testing.T) {
 		w.run(1000+id, sha)
 	}
 	c = w.client("actions")
-	runs = must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+	runs = must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	require.Len(t, runs, 300)
 	assert.Equal(t, []int64{1329, 1030}, []int64{runs[0].ID, runs[299].ID}, "bounded")
 
-	assert.Empty(t, must(c.Actions.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef"))(t))
+	assert.Empty(t, must.Get(c.Actions.RunsOf(t.Context(), widgets, "00000000000000000000000000000000deadbeef"))(t))
 	fails(c.Actions.RunsOf(t.Context(), widgets, ""))(t, Invalid)
 	fails(c.Actions.RunsOf(t.Context(), model.Repo{Owner: "octo", Name: "nothing"}, sha))(t, NotFound)
 	assert.Equal(t, "5 REST, 0 GraphQL", calls(c))
@@ -69,7 +70,7 @@ func TestRunsThatMove(t *testing.T) {
 	}
 	const one = `{"id": 1, "path": ".github/workflows/ci.yml@main", "created_at": "2026-03-01T12:00:00Z", "status": "completed", "conclusion": "failure"}`
 	l := dial(t, Options{}, page(true, `{"id": 2, "created_at": "2026-03-01T12:00:00Z", "status": "queued", "conclusion": "failure"}, `+one), page(false, one))
-	runs := must(l.Actions.RunsOf(t.Context(), widgets, "abc&x"))(t)
+	runs := must.Get(l.Actions.RunsOf(t.Context(), widgets, "abc&x"))(t)
 	require.Len(t, runs, 2)
 	assert.Equal(t, []any{int64(2), "", int64(1), ".github/workflows/ci.yml", "failure"}, []any{runs[0].ID, runs[0].Conclusion, runs[1].ID, runs[1].Path, runs[1].Conclusion})
 	assert.Equal(t, url.Values{"head_sha": {"abc&x"}, "per_page": {"100"}, "page": {"2"}, "exclude_pull_requests": {"true"}}, l.seen[1].URL.Query())
@@ -84,7 +85,7 @@ func TestFailedJobs(t *testing.T) {
 	}
 	w.run(1, sha, jobs...)
 	c := w.client("actions")
-	failed := must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
+	failed := must.Get(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
 	assert.Equal(t, "2 REST, 0 GraphQL", calls(c))
 	require.Len(t, failed, 112)
 	assert.Equal(t, model.CIJob{ID: failed[0].ID, Name: "test", Conclusion: "failure", Step: "Run go test",
@@ -92,7 +93,7 @@ func TestFailedJobs(t *testing.T) {
 	assert.Equal(t, []string{"slow", "timed_out", "Run go test"}, []string{failed[1].Name, failed[1].Conclusion, failed[1].Step})
 
 	w.run(2, sha, job("test", "success"))
-	assert.Equal(t, []model.CIJob{}, must(c.Actions.FailedJobs(t.Context(), widgets, 2))(t), "asked for, and none")
+	assert.Equal(t, []model.CIJob{}, must.Get(c.Actions.FailedJobs(t.Context(), widgets, 2))(t), "asked for, and none")
 	fails(c.Actions.FailedJobs(t.Context(), widgets, 99))(t, NotFound)
 }
 
@@ -102,7 +103,7 @@ func TestCancel(t *testing.T) {
 	c := w.client("actions")
 	w.control("runs/1", map[string]any{"head_sha": sha, "status": "in_progress"})
 	require.NoError(t, c.Actions.Cancel(t.Context(), widgets, 1))
-	runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+	runs := must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	assert.Equal(t, []any{true, "cancelled"}, []any{runs[0].Completed, runs[0].Conclusion})
 	require.NoError(t, c.Actions.Cancel(t.Context(), widgets, 1), "it is completed")
 	failure(t, c.Actions.Cancel(t.Context(), widgets, 99), NotFound)
@@ -116,9 +117,9 @@ func TestRerunFailed(t *testing.T) {
 	w.run(2, sha, job("test", "success"))
 	w.tick()
 	require.NoError(t, c.Actions.RerunFailed(t.Context(), widgets, 1))
-	runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+	runs := must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	assert.Equal(t, []any{int64(1), 2, false}, []any{runs[1].ID, runs[1].Attempt, runs[1].Completed})
-	assert.Empty(t, must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t), "the newest attempt has none so far")
+	assert.Empty(t, must.Get(c.Actions.FailedJobs(t.Context(), widgets, 1))(t), "the newest attempt has none so far")
 
 	assert.Equal(t, "rerun the failed jobs of workflow run 1 of octo/widgets: This workflow is already running (403)",
 		failure(t, c.Actions.RerunFailed(t.Context(), widgets, 1), Running).Error())
@@ -153,8 +154,7 @@ func TestARerunThatIsRefused(t *testing.T) {
 		{reply{422, `{"message": "Validation Failed"}`, nil}, Invalid, ""},
 	} {
 		l := dial(t, Options{}, r.reply)
-		e := failure(t, l.Actions.RerunFailed(t.Context(), widgets, 5), r.want)
-		assert.Contains(t, e.Fix, r.fix)
+		assert.Contains(t, failure(t, l.Actions.RerunFailed(t.Context(), widgets, 5), r.want).Fix, r.fix)
 		assert.Len(t, l.seen, 1)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // twoRuns are two check runs of one name on a commit. Each is "passed", "failed", "cancelled", "skipped", "running" or "queued", at a
@@ -111,7 +112,7 @@ func TestWhichOfTwoCheckRunsCounts(t *testing.T) {
 		r.report(w, i, branch, sha)
 	}
 	c := w.client("actions")
-	view := must(c.Threads.Train(t.Context(), TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/"}))(t)
+	view := must.Get(c.Threads.Train(t.Context(), TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/"}))(t)
 	require.Len(t, view.Branches, len(rows))
 	cars := map[string][]model.Check{}
 	for _, b := range view.Branches {
@@ -148,11 +149,9 @@ func worstOf(checks []model.Check) model.CheckState {
 // merges says whether the merge endpoint takes a pull request.
 func merges(w *world, number int) bool {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodPut, fmt.Sprintf("%s/repos/octo/widgets/pulls/%d/merge", w.urls.API, number), strings.NewReader("{}"))
-	require.NoError(w.t, err)
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodPut, fmt.Sprintf("%s/repos/octo/widgets/pulls/%d/merge", w.urls.API, number), strings.NewReader("{}")))(w.t)
 	req.Header.Set("Authorization", "Bearer sandbox-octo")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	require.NoError(w.t, resp.Body.Close())
 	return resp.StatusCode == http.StatusOK
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What a rewrite took away is told by the request that tells of the rewrite.
 func TestLost(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	start := w.tip("agent/7")
 	for _, path := range []string{"one", "two", "three"} {
 		w.put("agent/7", path, path)
@@ -54,7 +54,7 @@ func TestLost(t *testing.T) {
 		relation, lost, more, err := c.Commits.Lost(t.Context(), widgets, q.earlier, q.later, q.most)
 		require.NoError(t, err)
 		assert.Equal(t, []any{q.relation, q.lost, q.more}, []any{relation, len(lost), more}, q.name)
-		assert.Equal(t, relation, must(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t), q.name)
+		assert.Equal(t, relation, must.Get(c.Commits.Compare(t.Context(), widgets, q.earlier, q.later))(t), q.name)
 	}
 
 	l := dial(t, Options{}, reply{404, `{"message": "No common ancestor between aaa and bbb."}`, nil})
@@ -63,19 +63,18 @@ func TestLost(t *testing.T) {
 	assert.Equal(t, []any{model.Diverged, 0, true}, []any{relation, len(lost), more}, "all of it is lost")
 	assert.Equal(t, "/api/v3/repos/octo/widgets/compare/bbb...aaa", l.seen[0].RequestURI)
 	l = dial(t, Options{}, reply{200, `{"status": "sideways"}`, nil})
-	assert.Equal(t, model.Unknown, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
+	assert.Equal(t, model.Unknown, must.Get(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	l = dial(t, Options{}, reply{500, ``, nil})
 	_, _, _, err = l.Commits.Lost(t.Context(), widgets, "aaa", "bbb", 10)
 	failure(t, err, Unavailable)
 }
 
 func TestResolveCommit(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	head := w.tip("agent/7")
 	c := w.client("actions")
 	for _, prefix := range []string{head, head[:7], strings.ToUpper(head[:12])} {
-		assert.Equal(t, head, must(c.Commits.Resolve(t.Context(), widgets, prefix))(t))
+		assert.Equal(t, head, must.Get(c.Commits.Resolve(t.Context(), widgets, prefix))(t))
 	}
 	assert.Equal(t, "3 REST, 0 GraphQL", calls(c))
 	for _, prefix := range []string{"", head[:6], head + "0", "main", head[:7] + "^", "../../../user"} {

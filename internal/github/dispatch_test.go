@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var seven = map[string]string{"number": "7"}
@@ -20,7 +21,7 @@ func TestDispatch(t *testing.T) {
 	c := w.client("actions")
 	require.NoError(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven))
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+	runs := must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 	require.Len(t, runs, 1)
 	assert.Equal(t, []any{"workflow_dispatch", ".github/workflows/mergexo.yml", false}, []any{runs[0].Event, runs[0].Path, runs[0].Completed})
 
@@ -48,7 +49,7 @@ func TestDispatch(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "status": 502, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
 	failure(t, c.Actions.Dispatch(t.Context(), widgets, "mergexo.yml", "main", seven), Unclear)
 	assert.Equal(t, "1 REST, 0 GraphQL", calls(c))
-	assert.Len(t, must(c.Actions.RunsOf(t.Context(), widgets, sha))(t), 2)
+	assert.Len(t, must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t), 2)
 }
 
 func TestADispatchThatIsAnswered(t *testing.T) {

@@ -35,8 +35,7 @@ func longAgo(w *world) (number int, first, draft, last map[string]any, at time.T
 		many = append(many, line(fmt.Sprint("many ", i)))
 	}
 	many[119].(map[string]any)["body"] = "the last of many"
-	last = review("octo", map[string]any{"event": "COMMENT", "comments": many})
-	return number, first, draft, last, w.tick()
+	return number, first, draft, review("octo", map[string]any{"event": "COMMENT", "comments": many}), w.tick()
 }
 
 func TestOldReviewCommentsThatChangedAreRead(t *testing.T) {

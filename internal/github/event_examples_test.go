@@ -10,14 +10,16 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // GitHub's own examples of every event, from npm's @octokit/webhooks-examples, in the directory MERGEXO_WEBHOOK_EXAMPLES.
 func TestGitHubsOwnExamples(t *testing.T) {
-	indexes := must(filepath.Glob(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "*", "index.json")))(t)
+	indexes := must.Get(filepath.Glob(filepath.Join(os.Getenv("MERGEXO_WEBHOOK_EXAMPLES"), "*", "index.json")))(t)
 	seen := 0
 	for _, file := range indexes {
-		raw := must(os.ReadFile(file))(t)
+		raw := must.Get(os.ReadFile(file))(t)
 		var events []struct {
 			Name     string
 			Examples []json.RawMessage

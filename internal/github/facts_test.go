@@ -14,12 +14,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
 
 func TestFactsOfTheSandbox(t *testing.T) {
 	w := newWorld(t)
-	f := must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t)
+	f := must.Get(w.client("octo").Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, model.RepositoryFacts{
 		Repo: widgets, DefaultBranch: "main", Push: true, PushKnown: true,
 		Actions: model.ActionsRights{Known: true, DefaultWrite: true, PullRequests: true}, Demands: model.BranchDemands{Known: true},
@@ -27,13 +28,13 @@ func TestFactsOfTheSandbox(t *testing.T) {
 	}, f)
 
 	w.as("octo", "PATCH", "", map[string]any{"allow_merge_commit": false, "allow_rebase_merge": false})
-	assert.Equal(t, []string{"squash"}, must(w.client("octo").Repositories.Facts(t.Context(), widgets))(t).Methods)
+	assert.Equal(t, []string{"squash"}, must.Get(w.client("octo").Repositories.Facts(t.Context(), widgets))(t).Methods)
 
 	w.as("octo", "PUT", "actions/permissions/workflow", map[string]any{"default_workflow_permissions": "read", "can_approve_pull_request_reviews": false})
 	w.as("octo", "PUT", "branches/main/protection", map[string]any{"enforce_admins": true, "required_pull_request_reviews": nil,
 		"required_status_checks": map[string]any{"strict": false, "contexts": []string{"ci"}}, "restrictions": map[string]any{"users": []string{"grace"}, "teams": []string{}}})
 	c := w.client("octo")
-	f = must(c.Repositories.Facts(t.Context(), widgets))(t)
+	f = must.Get(c.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, "6 REST, 0 GraphQL", calls(c))
 	assert.Equal(t, model.ActionsRights{Known: true}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
@@ -41,7 +42,7 @@ func TestFactsOfTheSandbox(t *testing.T) {
 		{Kind: model.DemandPushers, Source: "branch protection", Names: []string{"grace"}},
 	}}, f.Demands)
 
-	f = must(w.client("actions").Repositories.Facts(t.Context(), widgets))(t)
+	f = must.Get(w.client("actions").Repositories.Facts(t.Context(), widgets))(t)
 	const hidden = "GitHub does not show it to this token"
 	assert.Equal(t, model.ActionsRights{Why: hidden}, f.Actions)
 	assert.Equal(t, model.BranchDemands{Why: hidden, List: []model.Demand{{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}}}, f.Demands)
@@ -58,7 +59,7 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	w.put("main", ".github/workflows/b/c.yml", "on: push\n")
 	w.put("main", ".github/mergexo.toml", "[agent]\n")
 	c := w.client("octo")
-	files := must(c.Repositories.Files(t.Context(), widgets, ".github/workflows"))(t)
+	files := must.Get(c.Repositories.Files(t.Context(), widgets, ".github/workflows"))(t)
 	require.Len(t, files, 1, "a directory is no file")
 	assert.Equal(t, model.RepositoryFile{Path: ".github/workflows/a.yml", SHA: "b83836ed8c80558d4e40ea4ac5d69f4405334799", Size: 9}, files[0])
 	f, ok, err := c.Repositories.File(t.Context(), widgets, ".github/workflows/a.yml")
@@ -67,7 +68,7 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	assert.Equal(t, "on: push\n", f.Text)
 	assert.Equal(t, files[0].SHA, f.SHA)
 
-	assert.Empty(t, must(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t))
+	assert.Empty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t))
 	_, ok, err = c.Repositories.File(t.Context(), widgets, ".github/workflows")
 	require.NoError(t, err)
 	assert.False(t, ok, "a directory is no file")
@@ -95,7 +96,7 @@ func answers(t *testing.T, header map[string]string, bodies map[string]string) *
 		fmt.Fprint(w, body)
 	})))
 	t.Cleanup(server.Close)
-	return must(New(Options{APIURL: server.URL + "/api/v3", Token: secret}))(t)
+	return must.Get(New(Options{APIURL: server.URL + "/api/v3", Token: secret}))(t)
 }
 
 // repository is what GitHub says of octo/widgets, cut from the sandbox.
@@ -107,15 +108,11 @@ func repository(t *testing.T) string {
 // read is what the sandbox answers octo.
 func (w *world) read(path string) string {
 	w.t.Helper()
-	req, err := http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.urls.API+"/repos/octo/widgets"+path, nil)
-	require.NoError(w.t, err)
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), http.MethodGet, w.urls.API+"/repos/octo/widgets"+path, nil))(w.t)
 	req.Header.Set("Authorization", "Bearer sandbox-octo")
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	require.NoError(w.t, err)
-	return string(body)
+	return string(must.Get(io.ReadAll(resp.Body))(w.t))
 }
 
 const unprotected = `{"message": "Branch not protected", "documentation_url": "https://docs.github.com/rest", "status": "404"}`
@@ -133,7 +130,7 @@ func TestDemandsOfRulesets(t *testing.T) {
 		"/branches/main":            branchBody(t, true),
 		"/branches/main/protection": "404 " + unprotected,
 	})
-	f := must(c.Repositories.Facts(t.Context(), widgets))(t)
+	f := must.Get(c.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandPull, Source: "ruleset 42", Bypass: true, Ruleset: 42, Methods: []string{"squash"}},
 		{Kind: model.DemandChecks, Source: "ruleset 73", Names: []string{"lint"}, Bypass: true, Ruleset: 73},
@@ -155,7 +152,7 @@ func TestDemandsOfBranchProtection(t *testing.T) {
 			"required_linear_history": {"enabled": true}, "required_signatures": {"url": "http://x", "enabled": true}, "lock_branch": {"enabled": true},
 			"required_status_checks": {"url": "http://x", "strict": true, "contexts": ["old"], "contexts_url": "http://x", "checks": [{"context": "new", "app_id": null}]}}`,
 	})
-	f := must(c.Repositories.Facts(t.Context(), widgets))(t)
+	f := must.Get(c.Repositories.Facts(t.Context(), widgets))(t)
 	const protection = "branch protection"
 	assert.Equal(t, model.BranchDemands{Known: true, List: []model.Demand{
 		{Kind: model.DemandPull, Source: protection}, {Kind: model.DemandChecks, Source: protection, Names: []string{"new"}},
@@ -164,21 +161,20 @@ func TestDemandsOfBranchProtection(t *testing.T) {
 }
 
 func TestDemandsThatAreNotShown(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		bodies map[string]string
 		known  bool
 		why    string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no rulesets on this server": {map[string]string{}, false, "GitHub does not show it to this token"},
 		"no branch yet":              {map[string]string{"/rules/branches/main": "[]"}, false, "GitHub does not show it to this token"},
 		"not protected":              {map[string]string{"/rules/branches/main": "[]", "/branches/main": branchBody(t, false)}, true, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c.bodies[""] = repository(t)
-			f := must(answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets))(t)
-			assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		c.bodies[""] = repository(t)
+		f := must.Get(answers(t, nil, c.bodies).Repositories.Facts(t.Context(), widgets))(t)
+		assert.Equal(t, model.BranchDemands{Known: c.known, Why: c.why}, f.Demands)
+	})
 }
 
 func branchBody(t *testing.T, protected bool) string {
@@ -192,12 +188,11 @@ func branchBody(t *testing.T, protected bool) string {
 
 func TestScopesOfClassicTokens(t *testing.T) {
 	for header, want := range map[string][]string{"repo, workflow": {"repo", "workflow"}, "": nil} {
-		f := must(answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t)
+		f := must.Get(answers(t, map[string]string{"X-OAuth-Scopes": header}, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t)
 		assert.True(t, f.ScopesKnown)
 		assert.ElementsMatch(t, want, f.Scopes)
 	}
-	f := must(answers(t, nil, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t)
-	assert.False(t, f.ScopesKnown)
+	assert.False(t, must.Get(answers(t, nil, map[string]string{"": repository(t)}).Repositories.Facts(t.Context(), widgets))(t).ScopesKnown)
 }
 
 func TestLargeAndSpoiltFiles(t *testing.T) {
@@ -230,11 +225,9 @@ func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
 	}
 	c := w.client("actions")
 	for dir, want := range map[string]int{"docs": 3, "./docs/": 3, "docs/x..y": 0} {
-		all, err := c.Repositories.FilesAt(t.Context(), widgets, "", dir)
-		require.NoError(t, err, dir)
-		assert.Len(t, all, want, dir)
+		assert.Len(t, must.Get(c.Repositories.FilesAt(t.Context(), widgets, "", dir))(t, dir), want, dir)
 	}
-	assert.NotEmpty(t, must(c.Repositories.Files(t.Context(), widgets, "."))(t))
+	assert.NotEmpty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "."))(t))
 	before := calls(c)
 	for _, name := range []string{"..", "../gadgets/contents/a.md", "docs/../../gadgets"} {
 		_, ok, err := c.Repositories.File(t.Context(), widgets, name)

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // recordedAnswers is a transport that answers with what GitHub has answered to the SDK of its own, from npm's
@@ -38,7 +39,7 @@ type recordedAnswer struct {
 
 func answersOf(t *testing.T, scenario, method, path string) *recordedAnswers {
 	t.Helper()
-	raw := must(os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json")))(t)
+	raw := must.Get(os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json")))(t)
 	r := &recordedAnswers{method: method, path: path}
 	require.NoError(t, json.Unmarshal(raw, &r.all))
 	return r
@@ -101,10 +102,8 @@ func TestGitHubsRecordedAnswersAreUnderstood(t *testing.T) {
 		}, "moved"},
 	} {
 		answers := answersOf(t, c.scenario, c.method, c.path)
-		client := must(New(Options{APIURL: "https://api.github.com", Token: "none", Transport: answers, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}))(t)
-		got, err := c.read(t.Context(), client)
-		require.NoError(t, err, c.scenario)
-		assert.Equal(t, c.want, fmt.Sprint(got), c.scenario+" "+c.method)
+		client := must.Get(New(Options{APIURL: "https://api.github.com", Token: "none", Transport: answers, Sleep: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}))(t)
+		assert.Equal(t, c.want, fmt.Sprint(must.Get(c.read(t.Context(), client))(t, c.scenario)), c.scenario+" "+c.method)
 		assert.Equal(t, 1, answers.used, "%s: the answer was not asked for", c.scenario)
 	}
 }

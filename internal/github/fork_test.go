@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // A pull request of a fork, as it is pushed to, checked and loses its fork: told by a snapshot and by a survey alike.
@@ -56,7 +57,7 @@ func TestWhatAForkHides(t *testing.T) {
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"issueOrPullRequest": ` + pull + `}}, "errors": [` +
 		refused(`"issueOrPullRequest", "headRepository"`) + "," + refused(`"issueOrPullRequest", "statusCheckRollup"`) + `]}`, nil})
-	snap := must(l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7}))(t)
+	snap := must.Get(l.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 7}))(t)
 	assert.Equal(t, []any{true, false, ""}, []any{snap.Pull.CrossRepo, snap.Pull.ForkDeleted, snap.Pull.Rollup})
 
 	l = dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + pull + `]}}}, "errors": [` +

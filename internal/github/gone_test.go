@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // An issue may go while a run is at work on it. Reading it finds nothing, and what is written to it says where it is.
@@ -18,7 +19,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 	c := w.client("actions")
 	var ours []model.Comment
 	for _, n := range []int{deleted, transferred, converted} {
-		ours = append(ours, must(c.Comments.Create(t.Context(), widgets, n, "at work"))(t))
+		ours = append(ours, must.Get(c.Comments.Create(t.Context(), widgets, n, "at work"))(t))
 	}
 	w.control("issues", map[string]any{"number": deleted, "state": "deleted"})
 	w.control("issues", map[string]any{"number": transferred, "state": "transferred", "to": "octo/gears"})
@@ -40,7 +41,7 @@ func TestIssuesThatAreGone(t *testing.T) {
 	failure(t, c.Comments.Edit(t.Context(), widgets, ours[0].ID, "x"), NotFound)
 	failure(t, c.Comments.Edit(t.Context(), widgets, ours[1].ID, "x"), NotFound)
 
-	there := must(c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1}))(t)
+	there := must.Get(c.Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "gears"}, Number: 1}))(t)
 	assert.Equal(t, []string{"at work"}, bodies(there.Comments), "nothing was said where it went")
 }
 
@@ -48,7 +49,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	w := newWorld(t)
 	w.send("POST", w.urls.Server+"/_sandbox/repositories", "", map[string]any{"full_name": "octo/bare", "empty": true})
 	w.send("POST", w.urls.API+"/repos/octo/bare/issues", "octo", map[string]any{"title": "Begin"})
-	snap := must(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"}))(t)
+	snap := must.Get(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: model.Repo{Owner: "octo", Name: "bare"}, Number: 1, Branch: "agent/small/1-begin"}))(t)
 	assert.Equal(t, []any{"", "", "", false}, []any{snap.DefaultBranch, snap.DefaultSHA, snap.Branch.SHA, snap.SettingsFound})
 	assert.Equal(t, "Begin", snap.Issue().Title)
 }

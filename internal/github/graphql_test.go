@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What GitHub answers that the sandbox does not: half answers, deleted accounts, tokens with odd rights.
@@ -39,7 +40,7 @@ func TestHalfAnswers(t *testing.T) {
 		`{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closingIssuesReferences", "nodes", 0], "message": "SAML"}`,
 	} {
 		l := dial(t, Options{}, graphAnswer(emptyPull, fine))
-		snap := must(l.read(t, Query{Author: "ada", Node: "x"}))(t)
+		snap := must.Get(l.read(t, Query{Author: "ada", Node: "x"}))(t)
 		assert.Empty(t, snap.Permissions, "not known, so not there")
 		assert.Equal(t, noon, snap.ReadAt, "the server's time")
 		assert.Equal(t, model.Actor{Login: "x[bot]", ID: 3, Bot: true}, snap.Viewer)
@@ -67,7 +68,7 @@ func TestHalfAnswers(t *testing.T) {
 
 func TestAQueryThatIsTooMuchOnce(t *testing.T) {
 	l := dial(t, Options{}, reply{200, `{"data": null, "errors": [{"message": "Something went wrong while executing your query. This may be the result of a timeout"}]}`, nil}, graphAnswer(emptyPull, ""))
-	_ = must(l.read(t, Query{}))(t)
+	_ = must.Get(l.read(t, Query{}))(t)
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(l.Client))
 }
 
@@ -75,7 +76,7 @@ func TestAQueryThatIsTooMuchOnce(t *testing.T) {
 func TestAStandingCursor(t *testing.T) {
 	page := strings.Replace(emptyPull, `"comments": {"nodes": []}`, `"comments": {"nodes": [], "pageInfo": {"hasNextPage": true, "endCursor": "A"}}`, 1)
 	l := dial(t, Options{}, graphAnswer(page, ""))
-	_ = must(l.read(t, Query{}))(t)
+	_ = must.Get(l.read(t, Query{}))(t)
 	assert.Len(t, l.seen, 2)
 }
 
@@ -114,7 +115,7 @@ func TestRightsOneByOne(t *testing.T) {
 		}))
 		l := &line{url: server.URL}
 		l.open(t, Options{})
-		got := must(l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"}))(t)
+		got := must.Get(l.Repositories.Permissions(t.Context(), widgets, []string{"ada", "custom", "old", "nobody"}))(t)
 		assert.Equal(t, map[string]model.Permission{"ada": model.PermissionMaintain, "custom": model.PermissionWrite, "old": model.PermissionRead, "nobody": model.PermissionNone}, got)
 		assert.Equal(t, "4 REST, 1 GraphQL", calls(l.Client))
 		server.Close()
@@ -123,7 +124,7 @@ func TestRightsOneByOne(t *testing.T) {
 
 func TestARunThatMayNotBeSeen(t *testing.T) {
 	l := dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil})
-	assert.False(t, must(l.Actions.Run(t.Context(), widgets, 5))(t).Known)
+	assert.False(t, must.Get(l.Actions.Run(t.Context(), widgets, 5))(t).Known)
 	l = dial(t, Options{}, reply{500, ``, nil})
 	fails(l.Actions.Run(t.Context(), widgets, 5))(t, Unavailable)
 }
@@ -164,8 +165,7 @@ func TestWhoSaidIt(t *testing.T) {
 
 // However often somebody else edited a comment of ours, on whichever page it is: a marker that it had is not forgotten.
 func TestAMarkerThatWasEditedAwayIsKnown(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	const token, marker = "<!-- mergexo-action:0 -->", "<!-- mergexo-turn:{} -->"
 	post := func(login, text string) map[string]any {
 		return w.as(login, "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": text})
@@ -210,7 +210,7 @@ func TestReviews(t *testing.T) {
 		return n.comments()
 	}
 	at := func(s string) time.Time {
-		return must(time.Parse(time.RFC3339, s))(t)
+		return must.Get(time.Parse(time.RFC3339, s))(t)
 	}
 	summary := `{"fullDatabaseId": "1", "body": "x", "reviewState": "COMMENTED", "createdAt": "` + t1 + `", "submittedAt": "` + t2 + `", "updatedAt": "` + t3 + `"%s}`
 	assert.Equal(t, at(t2), review(fmt.Sprintf(summary, ""))[0].UpdatedAt, "a review's updatedAt moves without an edit")

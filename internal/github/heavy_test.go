@@ -12,14 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
 // patient is a client that does not wait.
 func (w *world) patient() *Client {
 	w.t.Helper()
-	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }})
-	require.NoError(w.t, err)
+	c := must.Get(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-actions", Sleep: func(context.Context, time.Duration) error { return nil }}))(w.t)
 	return c
 }
 
@@ -182,7 +182,7 @@ func TestASurveyOfIssuesAsksForLess(t *testing.T) {
 		w.as("octo", "PATCH", fmt.Sprintf("pulls/%d", n), map[string]any{"state": "closed"})
 	}
 	read := func() (all []int) {
-		_ = must(w.patient().Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Closed: 20, Also: numbers[:20]}, func(s model.Snapshot) error {
+		_ = must.Get(w.patient().Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Closed: 20, Also: numbers[:20]}, func(s model.Snapshot) error {
 			all = append(all, s.Pull.Number)
 			return nil
 		}))(t)
@@ -196,8 +196,7 @@ func TestASurveyOfIssuesAsksForLess(t *testing.T) {
 
 // Lists of things to ask about are cut into shorter ones, too.
 func TestLongListsAreAskedInParts(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.tip("agent/7")
 	// heavy is a server that does not answer about more than so many things at once.
 	heavy := func(most int) *Client {
@@ -211,8 +210,7 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 			numbers = append(numbers, n+i)
 		}
 		c := heavy(25)
-		got := must(c.Threads.States(t.Context(), widgets, numbers))(t)
-		assert.Equal(t, map[int]model.PullRef{n: {Number: n, State: model.PullOpen}}, got)
+		assert.Equal(t, map[int]model.PullRef{n: {Number: n, State: model.PullOpen}}, must.Get(c.Threads.States(t.Context(), widgets, numbers))(t))
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 	t.Run("permissions", func(t *testing.T) {
@@ -221,17 +219,17 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 			people = append(people, fmt.Sprint("nobody", i))
 		}
 		c := heavy(25)
-		assert.Equal(t, model.PermissionWrite, must(c.Repositories.Permissions(t.Context(), widgets, append(people, "ada")))(t)["ada"])
+		assert.Equal(t, model.PermissionWrite, must.Get(c.Repositories.Permissions(t.Context(), widgets, append(people, "ada")))(t)["ada"])
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 	t.Run("pull requests of commits", func(t *testing.T) {
 		c := heavy(5)
-		assert.Len(t, must(c.Pulls.OfCommits(t.Context(), widgets, ten))(t)[sha], 10)
+		assert.Len(t, must.Get(c.Pulls.OfCommits(t.Context(), widgets, ten))(t)[sha], 10)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c), "ten are no more than 25: only five are less")
 	})
 	t.Run("runs on commits", func(t *testing.T) {
 		c := heavy(5)
-		assert.Contains(t, must(c.Actions.RunsOn(t.Context(), widgets, ten))(t), sha)
+		assert.Contains(t, must.Get(c.Actions.RunsOn(t.Context(), widgets, ten))(t), sha)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c), "ten are no more than 25: only five are less")
 	})
 	t.Run("issues of ours", func(t *testing.T) {
@@ -240,15 +238,14 @@ func TestLongListsAreAskedInParts(t *testing.T) {
 		}
 		w.queries(map[string]any{"answer": "html", "nodes": 26})
 		c := w.patient()
-		assert.Len(t, must(c.Issues.Ours(t.Context(), widgets, "octo", "ada"))(t), 30)
+		assert.Len(t, must.Get(c.Issues.Ours(t.Context(), widgets, "octo", "ada"))(t), 30)
 		assert.Equal(t, "0 REST, 4 GraphQL", calls(c))
 	})
 }
 
 // Checks beyond the first page are found on small pages as on large ones.
 func TestMergeFactsOnSmallPages(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head := w.tip("agent/7")
 	for i := range 130 {
 		w.as("octo", "POST", "statuses/"+head, map[string]any{"context": fmt.Sprintf("lint %03d", i), "state": "success"})
@@ -264,13 +261,13 @@ func TestMergeFactsOnSmallPages(t *testing.T) {
 // An outage is no reason for small pages: a query that has no pages is repeated as any other read is.
 func TestAnOutageIsWaitedOut(t *testing.T) {
 	l := dial(t, Options{}, reply{502, "<html>", nil}, reply{500, "", nil}, reply{200, `{"data": {"repository": {"p0": {"state": "OPEN"}}}}`, nil})
-	assert.Equal(t, model.PullOpen, must(l.Pulls.Now(t.Context(), widgets, 7))(t).State)
+	assert.Equal(t, model.PullOpen, must.Get(l.Pulls.Now(t.Context(), widgets, 7))(t).State)
 	l = dial(t, Options{}, reply{502, "<html>", nil})
 	e := fails(l.Pulls.Now(t.Context(), widgets, 7))(t, Unavailable)
 	assert.Len(t, l.seen, tries)
 	assert.Equal(t, "look at octo/widgets#7: GitHub answered 502 Bad Gateway", e.Error())
 	l = dial(t, Options{}, reply{503, "", nil}, reply{503, "", nil}, graphAnswer(emptyPull, ""))
-	_ = must(l.read(t, Query{}))(t)
+	_ = must.Get(l.read(t, Query{}))(t)
 	assert.NotContains(t, l.log.String(), "smaller", "503 is no question of size")
 	assert.Equal(t, 1, strings.Count(l.log.String(), "status=200"))
 }

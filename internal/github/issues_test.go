@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // An issue whose answer was lost is found by what is in its body.
 func TestOurIssues(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	assert.Empty(t, must(c.Issues.Ours(t.Context(), widgets))(t))
+	assert.Empty(t, must.Get(c.Issues.Ours(t.Context(), widgets))(t))
 
 	n, url, err := c.Issues.Open(t.Context(), widgets, "Flaky: <b>", "body one")
 	require.NoError(t, err)
@@ -26,7 +27,7 @@ func TestOurIssues(t *testing.T) {
 	_, _, err = c.Issues.Open(t.Context(), widgets, "Flaky", "body two")
 	failure(t, err, Unclear)
 	w.as("octo", "PATCH", fmt.Sprintf("issues/%d", n), map[string]any{"state": "closed"})
-	got := must(c.Issues.Ours(t.Context(), widgets))(t)
+	got := must.Get(c.Issues.Ours(t.Context(), widgets))(t)
 	require.Len(t, got, 2)
 	assert.True(t, got[0].Open)
 	assert.Equal(t, OurIssue{Number: n, URL: url, Body: "body one", Ours: true, Title: "Flaky: <b>"}, got[1])
@@ -38,7 +39,7 @@ func TestOurIssues(t *testing.T) {
 			w.issue("of somebody else")
 		}
 		c = w.client("actions")
-		assert.Len(t, must(c.Issues.Ours(t.Context(), widgets))(t), s.ours)
+		assert.Len(t, must.Get(c.Issues.Ours(t.Context(), widgets))(t), s.ours)
 		assert.Equal(t, "0 REST, 3 GraphQL", calls(c), "bounded")
 	}
 	for i := range 31 {
@@ -47,7 +48,7 @@ func TestOurIssues(t *testing.T) {
 		require.NoError(t, err)
 	}
 	c = w.client("actions")
-	got = must(c.Issues.Ours(t.Context(), widgets))(t)
+	got = must.Get(c.Issues.Ours(t.Context(), widgets))(t)
 	assert.Len(t, got, 30)
 	assert.Equal(t, []string{"30", "1"}, []string{got[0].Body, got[29].Body})
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestJobLog(t *testing.T) {
@@ -24,7 +25,7 @@ func TestJobLog(t *testing.T) {
 	expired["expired"], long["log_bytes"] = true, 300_000
 	w.run(1, w.tip("main"), job("test", "failure"), expired, long, job("cancelled", "cancelled"))
 	c := w.client("actions")
-	failed := must(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
+	failed := must.Get(c.Actions.FailedJobs(t.Context(), widgets, 1))(t)
 	require.Len(t, failed, 3)
 
 	text, cut, err := c.Actions.JobLog(t.Context(), widgets, failed[0].ID, 1<<20)

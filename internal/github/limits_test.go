@@ -8,14 +8,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestShortLimitsAreWaitedFor(t *testing.T) {
 	soon := fmt.Sprint(noon.Add(5 * time.Second).Unix())
-	for name, limit := range map[string]struct {
+	type row struct {
 		reply
 		wait time.Duration
-	}{
+	}
+	must.Each(t, map[string]row{
 		"secondary":                  {reply{403, `{"message": "You have exceeded a secondary rate limit"}`, map[string]string{"Retry-After": "1"}}, time.Second},
 		"429":                        {reply{429, ``, map[string]string{"Retry-After": "2"}}, 2 * time.Second},
 		"a date":                     {reply{429, ``, map[string]string{"Retry-After": noon.Add(3 * time.Second).Format(http.TimeFormat)}}, 3 * time.Second},
@@ -23,30 +26,26 @@ func TestShortLimitsAreWaitedFor(t *testing.T) {
 		"secondary without a time":   {reply{403, `{"message": "You have triggered an abuse detection mechanism"}`, map[string]string{"X-RateLimit-Remaining": "99", "X-RateLimit-Reset": soon}}, time.Minute},
 		"the reset is over":          {reply{429, ``, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"}}, time.Second},
 		"429 with nothing but reset": {reply{429, ``, map[string]string{"X-RateLimit-Reset": soon}}, 5 * time.Second},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := dial(t, Options{}, limit.reply, reply{status: 201, body: madeComment})
-			require.NoError(t, l.comment(t), "a refused write took no effect and may be sent again")
-			assert.Equal(t, []time.Duration{limit.wait}, l.waited)
-			assert.Len(t, l.seen, 2)
-		})
-	}
+	}, func(t *testing.T, limit row) {
+		l := dial(t, Options{}, limit.reply, reply{status: 201, body: madeComment})
+		require.NoError(t, l.comment(t), "a refused write took no effect and may be sent again")
+		assert.Equal(t, []time.Duration{limit.wait}, l.waited)
+		assert.Len(t, l.seen, 2)
+	})
 }
 
 func TestLongLimitsAreNot(t *testing.T) {
-	for name, limit := range map[string]reply{
+	must.Each(t, map[string]reply{
 		"429":     {429, ``, map[string]string{"Retry-After": "3600"}},
 		"primary": {403, `{}`, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": fmt.Sprint(noon.Add(time.Hour).Unix())}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			l := dial(t, Options{}, limit)
-			e := failure(t, l.comment(t), RateLimited)
-			assert.Equal(t, noon.Add(time.Hour), e.Until.UTC())
-			assert.Contains(t, e.Error(), "2026-03-01T13:00:00Z")
-			assert.Empty(t, l.waited)
-			assert.Len(t, l.seen, 1)
-		})
-	}
+	}, func(t *testing.T, limit reply) {
+		l := dial(t, Options{}, limit)
+		e := failure(t, l.comment(t), RateLimited)
+		assert.Equal(t, noon.Add(time.Hour), e.Until.UTC())
+		assert.Contains(t, e.Error(), "2026-03-01T13:00:00Z")
+		assert.Empty(t, l.waited)
+		assert.Len(t, l.seen, 1)
+	})
 	t.Run("again and again", func(t *testing.T) {
 		l := dial(t, Options{}, reply{429, ``, map[string]string{"Retry-After": "0"}})
 		failure(t, l.comment(t), RateLimited)

@@ -9,13 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func (w *world) facts(c *Client, n int, branch string) model.MergeFacts {
 	w.t.Helper()
-	f, err := c.Threads.MergeFacts(w.t.Context(), widgets, n, branch, "")
-	require.NoError(w.t, err)
-	return f
+	return must.Get(c.Threads.MergeFacts(w.t.Context(), widgets, n, branch, ""))(w.t)
 }
 
 func (w *world) tip(branch string) string {
@@ -31,8 +30,7 @@ func (w *world) review(login string, n int, event string) time.Time {
 }
 
 func TestMergeFacts(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head, opened := w.tip("agent/7"), w.tip("main")
 	w.put("main", "b.txt", "meanwhile\n")
 	approved := w.review("ada", n, "APPROVE")
@@ -81,8 +79,7 @@ func TestMergeFacts(t *testing.T) {
 }
 
 func TestMergeFactsOfConflictsAndMerges(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	w.put("main", "a.txt", "else\n")
 	c := w.client("octo")
 	assert.False(t, w.facts(c, n, "").Conflicting, "GitHub does not know yet")
@@ -110,7 +107,7 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 		{`, "baseRef": {"rule": null}`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "baseRef", "rule"], "message": "no"}`, "rule"},
 	} {
 		l := dial(t, Options{}, mergeAnswer(c.pull, c.err))
-		f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
+		f := must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
 		assert.Equal(t, []string{c.missing}, f.Missing)
 		assert.True(t, f.Partial)
 		assert.False(t, f.RuleKnown)
@@ -121,11 +118,10 @@ func TestMergeFactsThatATokenMayNotSee(t *testing.T) {
 
 // A fine-grained personal token sees statuses and no check runs, and no permission gives it those.
 func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	head := w.tip("agent/7")
 	w.as("octo", "POST", "statuses/"+head, map[string]any{"context": "lint", "state": "success"})
-	fine := must(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"}))(t)
+	fine := must.Get(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-ada"}))(t)
 	f := w.facts(fine, n, "")
 	assert.Equal(t, []any{false, model.Hidden{}}, []any{f.Partial, f.ChecksHidden}, "there are none to be seen")
 
@@ -138,12 +134,12 @@ func TestMergeFactsOfAFineGrainedToken(t *testing.T) {
 	assert.Equal(t, model.Hidden{}, w.facts(w.client("ada"), n, "").ChecksHidden)
 
 	l := dial(t, Options{}, mergeAnswer(`, "checks": null`, `{"type": "FORBIDDEN", "path": ["repository", "pullRequest", "checks"], "message": "Resource not accessible by integration"}`))
-	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f = must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, model.Hidden{Why: "the token may not read checks", Fix: "give the job `permissions: checks: read, statuses: read`, or use a token that has them"}, f.ChecksHidden)
 
-	facts := must(fine.Repositories.Facts(t.Context(), widgets))(t)
+	facts := must.Get(fine.Repositories.Facts(t.Context(), widgets))(t)
 	assert.Equal(t, "a fine-grained personal token cannot read check runs", facts.ChecksHidden.Why)
-	assert.Empty(t, must(w.client("ada").Repositories.Facts(t.Context(), widgets))(t).ChecksHidden)
+	assert.Empty(t, must.Get(w.client("ada").Repositories.Facts(t.Context(), widgets))(t).ChecksHidden)
 }
 
 // A check that runs again is the newest although the older one ended after it began.
@@ -158,22 +154,22 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 	}
 	first := mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, run(`"2026-01-01T10:00:00Z"`, `"2026-01-01T10:09:00Z"`, "COMPLETED", `"SUCCESS"`)), "")
 	l := dial(t, Options{}, first, mergeAnswer(checks(false, run(`"2026-01-01T10:05:00Z"`, "null", "IN_PROGRESS", "null")), ""))
-	f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f := must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 2)
 	require.Len(t, f.Checks, 1)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State)
 	assert.False(t, f.Partial)
 
 	l = dial(t, Options{}, first, mergeAnswer(checks(false, run("null", "null", "QUEUED", "null")), ""))
-	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f = must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, model.CheckPending, f.Checks[0].State, "one that has not begun is newer than all that have")
 
 	l = dial(t, Options{}, first, mergeAnswer(`, "checks": null`, ""))
-	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f = must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Equal(t, []string{"checks"}, f.Missing, "the head has moved to a commit without checks")
 
 	l = dial(t, Options{}, first)
-	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f = must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 2, "a page that says it is its own next one")
 	assert.Equal(t, []string{"checks"}, f.Missing)
 
@@ -182,7 +178,7 @@ func TestMergeFactsAreReadOn(t *testing.T) {
 		endless = append(endless, mergeAnswer(`, "opinions": {"nodes": [], "pageInfo": {"hasNextPage": false}}`+checks(true, ""), ""))
 	}
 	l = dial(t, Options{}, endless...)
-	f = must(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
+	f = must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "", ""))(t)
 	assert.Len(t, l.seen, 1+furtherPages)
 	assert.Equal(t, []string{"checks"}, f.Missing)
 	assert.True(t, f.Partial)

@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestMergingByTheAPI(t *testing.T) {
 	w := newWorld(t)
 	n, c := w.pull(), w.client("octo")
 	head := w.tip("agent/7")
-	now := must(c.Pulls.Now(t.Context(), widgets, n))(t)
+	now := must.Get(c.Pulls.Now(t.Context(), widgets, n))(t)
 	assert.Equal(t, model.PullNow{State: model.PullOpen, HeadSHA: head, BaseRef: "main", Title: "Add a"}, now)
 
 	_, err := c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: w.tip("main"), Method: "squash"})
@@ -29,10 +30,10 @@ func TestMergingByTheAPI(t *testing.T) {
 	fails(w.client("tri").Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash"}))(t, Forbidden)
 	fails(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head[:12], Method: "squash"}))(t, Invalid)
 
-	sha := must(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"}))(t)
+	sha := must.Get(c.Pulls.Merge(t.Context(), widgets, n, MergeInput{SHA: head, Method: "squash", Title: "Add a (#1)", Message: "Text"}))(t)
 	assert.Equal(t, w.tip("main"), sha)
 	assert.Equal(t, "Add a (#1)\n\nText", w.as("octo", "GET", "git/commits/"+sha, nil)["message"])
-	now = must(c.Pulls.Now(t.Context(), widgets, n))(t)
+	now = must.Get(c.Pulls.Now(t.Context(), widgets, n))(t)
 	assert.Equal(t, model.PullNow{State: model.PullMerged, HeadSHA: head, BaseRef: "main", Title: "Add a", MergeCommit: sha}, now)
 	assert.Equal(t, sha, w.facts(c, n, "").MergeCommit)
 	require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
@@ -63,9 +64,8 @@ func TestClosingTwice(t *testing.T) {
 	for range 2 {
 		require.NoError(t, c.Pulls.Close(t.Context(), widgets, n))
 	}
-	assert.Equal(t, model.PullClosed, must(c.Pulls.Now(t.Context(), widgets, n))(t).State)
-	l := dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil})
-	require.NoError(t, l.Pulls.Close(t.Context(), widgets, 7))
+	assert.Equal(t, model.PullClosed, must.Get(c.Pulls.Now(t.Context(), widgets, n))(t).State)
+	require.NoError(t, dial(t, Options{}, reply{status: 502}, reply{200, `{"number": 7}`, nil}).Pulls.Close(t.Context(), widgets, 7))
 	fails(c.Pulls.Now(t.Context(), widgets, 99))(t, NotFound)
 }
 
@@ -134,7 +134,7 @@ func TestPullsOfCommits(t *testing.T) {
 	dropped := w.as("octo", "POST", "pulls", map[string]any{"title": "Dropped", "head": "dropped", "base": "main"})
 	require.NoError(t, c.Pulls.Close(t.Context(), widgets, int(dropped["number"].(float64))))
 	asked := []string{head, landed, next, main, w.tip("dropped"), unknown}
-	of := must(c.Pulls.OfCommits(t.Context(), widgets, asked))(t)
+	of := must.Get(c.Pulls.OfCommits(t.Context(), widgets, asked))(t)
 	assert.Equal(t, "1 REST, 1 GraphQL", calls(c))
 	numbers := map[string][]int{}
 	for sha, pulls := range of {
@@ -149,20 +149,20 @@ func TestPullsOfCommits(t *testing.T) {
 	for i := range many {
 		many[i] = landed
 	}
-	_ = must(c.Pulls.OfCommits(t.Context(), widgets, many))(t)
+	_ = must.Get(c.Pulls.OfCommits(t.Context(), widgets, many))(t)
 	assert.Equal(t, "1 REST, 3 GraphQL", calls(c))
 	fails(c.Pulls.OfCommits(t.Context(), model.Repo{Owner: "octo", Name: "nope"}, []string{head}))(t, NotFound)
 
-	from := must(c.Pulls.FromBranch(t.Context(), widgets, "next"))(t)
+	from := must.Get(c.Pulls.FromBranch(t.Context(), widgets, "next"))(t)
 	assert.Equal(t, []model.PullRef{{Number: n + 1, Title: "Next", URL: open["html_url"].(string), State: model.PullOpen, BaseRef: "main", HeadSHA: next, Ours: true}}, from)
-	assert.Empty(t, must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7"))(t), "merged")
-	from = must(c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged))(t)
+	assert.Empty(t, must.Get(c.Pulls.FromBranch(t.Context(), widgets, "agent/7"))(t), "merged")
+	from = must.Get(c.Pulls.FromBranch(t.Context(), widgets, "agent/7", model.PullClosed, model.PullMerged))(t)
 	require.Len(t, from, 1)
 	assert.Equal(t, model.PullMerged, from[0].State)
 
 	c = w.client("octo")
 	w.as("octo", "DELETE", "git/refs/heads/dropped", nil)
-	each := must(c.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7", "next", "none", "dropped"}))(t)
+	each := must.Get(c.Pulls.FromBranches(t.Context(), widgets, []string{"agent/7", "next", "none", "dropped"}))(t)
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	require.Len(t, each, 3)
 	require.Len(t, each["agent/7"], 1)
@@ -179,12 +179,12 @@ func TestPullsOfForksAreNotOfTheBranch(t *testing.T) {
 		return fmt.Sprintf(`{"number": %d, "state": "OPEN", "isCrossRepository": %t}`, n, cross)
 	}
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": [` + node(3, true) + `,` + node(4, false) + `]}}}}`, nil})
-	from := must(l.Pulls.FromBranch(t.Context(), widgets, "x"))(t)
+	from := must.Get(l.Pulls.FromBranch(t.Context(), widgets, "x"))(t)
 	require.Len(t, from, 1)
 	assert.Equal(t, 4, from[0].Number)
 
 	l = dial(t, Options{}, mergeAnswer(`}, "heads": {"nodes": [`+node(3, true)+`,`+node(4, false)+`,`+node(7, false)+`]}, "bases": {"nodes": [{"number": 9}, {"number": 4}], "pageInfo": {"hasNextPage": true}`, ""))
-	f := must(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
+	f := must.Get(l.Threads.MergeFacts(t.Context(), widgets, 7, "x", ""))(t)
 	assert.Equal(t, []int{4, 9}, f.Users)
 	assert.Equal(t, []string{"users"}, f.Missing)
 }

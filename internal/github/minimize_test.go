@@ -5,16 +5,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestMinimizeHidesCommentsInOneRequest(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	for _, body := range []string{"first", "second", "third"} {
-		_ = must(c.Comments.Create(t.Context(), widgets, n, body))(t)
+		_ = must.Get(c.Comments.Create(t.Context(), widgets, n, body))(t)
 	}
-	snap := must(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap := must.Get(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	require.Len(t, snap.Comments, 3)
 	updated := snap.Comments[0].UpdatedAt
 	before, _ := c.Calls()
@@ -22,7 +23,7 @@ func TestMinimizeHidesCommentsInOneRequest(t *testing.T) {
 	failure(t, err, NotFound)
 	after, _ := c.Calls()
 	assert.Equal(t, before, after, "by GraphQL alone")
-	snap = must(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap = must.Get(c.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	var got []any
 	for _, one := range snap.Comments {
 		got = append(got, one.Body, one.Minimized, one.EditedByOther)

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What holds for a push depends on whose it is, and each token sees another part of it.
@@ -15,7 +16,7 @@ func TestPushDemands(t *testing.T) {
 	admin, writer := Pusher{Login: "octo", Administers: true}, Pusher{Login: "grace"}
 	demands := func(login string, who Pusher) []model.Demand {
 		t.Helper()
-		return must(w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who))(t)
+		return must.Get(w.client(login).Repositories.PushDemands(t.Context(), widgets, "main", who))(t)
 	}
 	classic := model.Demand{Kind: model.DemandChecks, Source: "branch protection", Names: []string{"ci"}}
 	assert.Empty(t, demands("octo", admin))
@@ -36,12 +37,11 @@ func TestPushDemands(t *testing.T) {
 
 // What keeps a head from being rewritten costs one call where nothing protects it.
 func TestHeadDemands(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
+	w, _ := newPull(t)
 	demands := func(login, cost string) []model.Demand {
 		t.Helper()
 		c := w.client(login)
-		list := must(c.Repositories.HeadDemands(t.Context(), widgets, "agent/7"))(t)
+		list := must.Get(c.Repositories.HeadDemands(t.Context(), widgets, "agent/7"))(t)
 		assert.NotNil(t, list, "it was asked")
 		assert.Equal(t, cost, calls(c))
 		return list
@@ -67,16 +67,14 @@ func TestPushDemandsThatAreNotTold(t *testing.T) {
 	ask := func(who Pusher, bodies map[string]string) ([]model.Demand, error) {
 		return answers(t, nil, bodies).Repositories.PushDemands(t.Context(), widgets, "main", who)
 	}
-	list, err := ask(Pusher{}, map[string]string{})
-	require.NoError(t, err, "an older server knows no rulesets")
+	list := must.Get(ask(Pusher{}, map[string]string{}))(t, "an older server knows no rulesets")
 	assert.Empty(t, list)
 
-	list = must(ask(Pusher{}, map[string]string{"/rules/branches/main": rules, "/branches/main": branchBody(t, false)}))(t)
+	list = must.Get(ask(Pusher{}, map[string]string{"/rules/branches/main": rules, "/branches/main": branchBody(t, false)}))(t)
 	assert.Len(t, list, 1, "who is not told that it may bypass may not")
 
 	l := dial(t, Options{}, reply{200, `[`, nil})
-	_, err = l.Repositories.PushDemands(t.Context(), widgets, "main", Pusher{})
-	require.Error(t, err, "nobody knows what an answer that was cut would have said")
+	require.Error(t, must.Err(l.Repositories.PushDemands(t.Context(), widgets, "main", Pusher{})), "nobody knows what an answer that was cut would have said")
 }
 
 // Branch protection that leaves administrators out holds for them not at all.
@@ -84,6 +82,5 @@ func TestPushDemandsOfProtectionThatLeavesAdministratorsOut(t *testing.T) {
 	bodies := map[string]string{"/rules/branches/main": "[]", "/branches/main": branchBody(t, true), "/branches/main/protection": `{"url": "http://x",
 		"enforce_admins": {"url": "http://x", "enabled": false},
 		"required_status_checks": {"url": "http://x", "strict": true, "contexts": ["ci"], "contexts_url": "http://x", "checks": []}}`}
-	list := must(answers(t, nil, bodies).Repositories.PushDemands(t.Context(), widgets, "main", Pusher{Administers: true}))(t)
-	assert.Empty(t, list)
+	assert.Empty(t, must.Get(answers(t, nil, bodies).Repositories.PushDemands(t.Context(), widgets, "main", Pusher{Administers: true}))(t))
 }

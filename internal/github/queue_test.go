@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // queued is a pull request on a base with a merge queue, and its head.
@@ -25,7 +26,7 @@ func TestTheMergeQueue(t *testing.T) {
 	c := w.client("actions")
 	read := func() model.QueueView {
 		t.Helper()
-		return must(c.Threads.Queue(t.Context(), widgets, number))(t)
+		return must.Get(c.Threads.Queue(t.Context(), widgets, number))(t)
 	}
 	view := read()
 	assert.Equal(t, model.QueueView{Node: view.Node, State: model.PullOpen, HeadSHA: head, Enabled: true}, view)
@@ -55,7 +56,7 @@ func TestAMutationIsSentOnce(t *testing.T) {
 	w := newWorld(t)
 	number, head := w.queued()
 	c := w.client("actions")
-	view := must(c.Threads.Queue(t.Context(), widgets, number))(t)
+	view := must.Get(c.Threads.Queue(t.Context(), widgets, number))(t)
 	for name, fault := range map[string]map[string]any{
 		"the connection breaks": {"drop": true},
 		"an error of GitHub's":  {"status": 502},
@@ -68,9 +69,7 @@ func TestAMutationIsSentOnce(t *testing.T) {
 		err := c.Pulls.Enqueue(t.Context(), widgets, view.Node, head)
 		assert.Equal(t, Unclear, KindOf(err), "%s: %v", name, err)
 		assert.NotEqual(t, was, calls(c), name)
-		after, err := c.Threads.Queue(t.Context(), widgets, number)
-		require.NoError(t, err, name)
-		require.NotNil(t, after.Entry, name)
+		require.NotNil(t, must.Get(c.Threads.Queue(t.Context(), widgets, number))(t, name).Entry, name)
 		require.NoError(t, c.Pulls.Dequeue(t.Context(), widgets, view.Node), name)
 	}
 }

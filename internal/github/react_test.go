@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestReact(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]
 	said := id(w.as("ada", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "/mergexo status"}))
 	line := id(w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "why", "commit_id": sha}))
@@ -32,13 +32,13 @@ func TestReact(t *testing.T) {
 		}
 	}
 
-	snap := must(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap := must.Get(w.client("actions").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	left := map[int64][]bool{}
 	for _, one := range snap.Comments {
 		left[one.ID] = []bool{one.Seen, one.Closed}
 	}
 	assert.Equal(t, map[int64][]bool{said: {true, true}, line: {false, true}}, left, "the snapshot tells our own")
-	snap = must(w.client("ada").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
+	snap = must.Get(w.client("ada").Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: n}))(t)
 	assert.Equal(t, []bool{false, false}, []bool{snap.Comments[0].Seen, snap.Comments[0].Closed}, "and nobody else's")
 
 	require.NoError(t, c.Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindReviewSummary, ID: 5}, ReactionEyes))
@@ -62,13 +62,11 @@ func TestAReactionIsSentAgain(t *testing.T) {
 	l = dial(t, Options{}, reply{status: 502})
 	failure(t, eyes(l), Unclear)
 	assert.Len(t, l.seen, tries)
-	l = dial(t, Options{}, reply{status: 410})
-	require.NoError(t, eyes(l))
+	require.NoError(t, eyes(dial(t, Options{}, reply{status: 410})))
 	l = dial(t, Options{}, reply{status: 403})
 	failure(t, eyes(l), Forbidden)
 
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	said := id(w.as("ada", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "x"}))
 	w.control("faults", map[string]any{"after": true, "drop": true, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/"}})
 	require.NoError(t, w.client("actions").Comments.React(t.Context(), widgets, model.Comment{Kind: model.KindIssue, ID: said}, ReactionEyes))

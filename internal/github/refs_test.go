@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestRefs(t *testing.T) {
@@ -17,7 +18,7 @@ func TestRefs(t *testing.T) {
 	c := w.client("actions")
 	sha := w.tip("main")
 	list := func(prefix string) []model.Ref {
-		return must(c.Refs.List(t.Context(), widgets, prefix))(t)
+		return must.Get(c.Refs.List(t.Context(), widgets, prefix))(t)
 	}
 	assert.Empty(t, list("refs/mergexo/"))
 	var want []model.Ref
@@ -63,7 +64,7 @@ func TestARefThatIsRefusedIsLookedAt(t *testing.T) {
 	w.control("faults", map[string]any{"after": true, "status": 422, "body": map[string]any{"message": "Reference update failed"}, "times": 1, "match": map[string]any{"method": "POST", "path": "/api/v3/repos/octo/widgets/git/refs"}})
 	require.NoError(t, c.Refs.Create(t.Context(), widgets, "refs/mergexo/y", first), "refused, and made all the same")
 	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/y", SHA: first}}, func() []model.Ref {
-		return must(c.Refs.List(t.Context(), widgets, "refs/mergexo/y"))(t)
+		return must.Get(c.Refs.List(t.Context(), widgets, "refs/mergexo/y"))(t)
 	}())
 
 	w.control("faults", map[string]any{"status": 403, "match": map[string]any{"method": "GET", "path": "/api/v3/repos/octo/widgets/git/ref/"}})
@@ -81,10 +82,10 @@ func TestRefsThatAreNone(t *testing.T) {
 
 	// GitHub gives what begins like that, too: the end of an address may lose its slash on the way.
 	l = dial(t, Options{}, reply{200, `[{"ref": "refs/mergexo2/x", "object": {"sha": "a"}}, {"ref": "refs/mergexo/x", "object": {"sha": "b"}}]`, nil})
-	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, must(l.Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
+	assert.Equal(t, []model.Ref{{Name: "refs/mergexo/x", SHA: "b"}}, must.Get(l.Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 
 	for _, r := range []reply{{409, `{"message": "Git Repository is empty."}`, nil}, {404, `{"message": "Not Found"}`, nil}} {
-		assert.Empty(t, must(dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
+		assert.Empty(t, must.Get(dial(t, Options{}, r).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t))
 	}
 	fails(dial(t, Options{}, reply{403, `{"message": "Resource not accessible by integration"}`, nil}).Refs.List(t.Context(), widgets, "refs/mergexo/"))(t, Forbidden)
 }

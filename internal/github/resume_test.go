@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // A survey that was ended goes on behind the last page that was passed, and not behind one that was not.
@@ -40,7 +41,7 @@ func TestASurveyGoesOn(t *testing.T) {
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
 	assert.Equal(t, numbers[50:], numbersOf(all))
 
-	_ = must(survey(first, 1000))(t)
+	_ = must.Get(survey(first, 1000))(t)
 	require.Len(t, passed, 2)
 	assert.Equal(t, "", passed[1], "a later survey begins anew")
 	assert.Equal(t, numbers[100:], numbersOf(w.survey(c, SurveyQuery{After: passed[0]})))
@@ -49,8 +50,7 @@ func TestASurveyGoesOn(t *testing.T) {
 // A cursor that GitHub does not take begins from the start, and the log says so once.
 func TestASurveyFromACursorThatIsNone(t *testing.T) {
 	w := newWorld(t)
-	numbers := w.pulls(60)
-	assert.Equal(t, numbers, numbersOf(w.survey(w.client("actions"), SurveyQuery{After: "nonsense"})))
+	assert.Equal(t, w.pulls(60), numbersOf(w.survey(w.client("actions"), SurveyQuery{After: "nonsense"})))
 
 	bad := `{"data": null, "errors": [{"type": "INVALID_CURSOR_ARGUMENTS", "path": ["repository", "pullRequests"], "message": "` + "`x`" + ` does not appear to be a valid cursor."}]}`
 	l := dial(t, Options{}, reply{200, bad, nil}, reply{200, `{"data": {"repository": {"pullRequests": {"nodes": []}}}}`, nil})

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Since an item's issue can have been opened, others may have opened any number.
@@ -25,7 +27,7 @@ func TestAnItemIsFoundAmongThousandsOfIssues(t *testing.T) {
 		replies = append(replies, reply{200, body, nil})
 	}
 	l := dial(t, Options{}, replies...)
-	got := must(l.Issues.OpenedSince(t.Context(), widgets, noon.Add(7_600*time.Minute), func(i ItemIssue) bool { return i.Ours }))(t)
+	got := must.Get(l.Issues.OpenedSince(t.Context(), widgets, noon.Add(7_600*time.Minute), func(i ItemIssue) bool { return i.Ours }))(t)
 	var numbers []int
 	for _, i := range got {
 		numbers = append(numbers, i.Number)

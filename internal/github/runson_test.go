@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // What one request tells of many commits is what one tells of each.
@@ -35,11 +36,11 @@ func TestRunsOn(t *testing.T) {
 
 	c := w.client("actions")
 	nothing := fmt.Sprintf("%040d", 1)
-	got := must(c.Actions.RunsOn(t.Context(), widgets, []string{main, nothing, second, quiet}))(t)
+	got := must.Get(c.Actions.RunsOn(t.Context(), widgets, []string{main, nothing, second, quiet}))(t)
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	want := map[string][]model.CIRun{quiet: {}}
 	for _, sha := range []string{main, second} {
-		runs := must(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
+		runs := must.Get(c.Actions.RunsOf(t.Context(), widgets, sha))(t)
 		for i := range runs {
 			runs[i].Attempt, runs[i].Branch = 0, "" // which only this one tells
 		}
@@ -55,9 +56,9 @@ func TestRunsOn(t *testing.T) {
 	for i := range 50 {
 		many = append(many, fmt.Sprintf("%040d", i+1))
 	}
-	assert.Len(t, must(c.Actions.RunsOn(t.Context(), widgets, append(many, second)))(t), 2)
+	assert.Len(t, must.Get(c.Actions.RunsOn(t.Context(), widgets, append(many, second)))(t), 2)
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
-	assert.Empty(t, must(c.Actions.RunsOn(t.Context(), widgets, nil))(t))
+	assert.Empty(t, must.Get(c.Actions.RunsOn(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 2 GraphQL", calls(c))
 }
 
@@ -67,7 +68,7 @@ func TestRunsOnThatCannotBeSeen(t *testing.T) {
 	_, err := l.Actions.RunsOn(t.Context(), widgets, []string{"x"})
 	assert.Contains(t, failure(t, err, Forbidden).Fix, "checks: read", "no runs are not what is not shown")
 
-	fine := must(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-octo"}))(t)
+	fine := must.Get(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "github_pat_sandbox-octo"}))(t)
 	_, err = fine.Actions.RunsOn(t.Context(), widgets, []string{w.tip("main")})
 	assert.Equal(t, "give MergeXO the workflow's own token or that of a GitHub App", failure(t, err, Forbidden).Fix, "no permission helps this one")
 
@@ -76,7 +77,7 @@ func TestRunsOnThatCannotBeSeen(t *testing.T) {
 		{"status": "QUEUED", "conclusion": null, "workflowRun": null},
 		{"status": "COMPLETED", "conclusion": "ACTION_REQUIRED", "workflowRun": {"event": "pull_request", "url": "https://github.com/octo/widgets/actions/runs/11073456019",
 		 "createdAt": "2026-01-01T00:00:00Z", "updatedAt": "2026-01-01T00:00:01Z", "file": null, "workflow": {"databaseId": 7, "name": "ci"}}}]}}}}}`, nil})
-	got := must(l.Actions.RunsOn(t.Context(), widgets, []string{"x"}))(t)
+	got := must.Get(l.Actions.RunsOn(t.Context(), widgets, []string{"x"}))(t)
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	assert.Equal(t, []model.CIRun{{ID: 11073456019, Workflow: 7, Name: "ci", Event: "pull_request", HeadSHA: "x", Completed: true, Conclusion: "action_required",
 		CreatedAt: at, UpdatedAt: at.Add(time.Second), URL: "https://github.com/octo/widgets/actions/runs/11073456019"}}, got["x"])

@@ -14,12 +14,13 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
 // What is sent is valid GraphQL by GitHub's own schema.
 func TestDocuments(t *testing.T) {
-	schema := must(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
+	schema := must.Get(gqlparser.LoadSchema(&ast.Source{Name: "sandbox.SDL", Input: sandbox.SDL()}))(t)
 	all := Documents()
 	all["enqueue"], all["dequeue"] = documents["enqueue"], documents["dequeue"]
 	all["surveyissues alone"] = surveyIssuesDocument(nil, true)
@@ -111,13 +112,12 @@ func sortedBodies(comments []model.Comment) []string {
 }
 
 func TestThreads(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	first := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "side": "RIGHT",
 		"body": "why", "commit_id": w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]})
 	w.tick()
 	c := w.client("actions")
-	made := must(c.Comments.Reply(t.Context(), widgets, n, id(first), "because"))(t)
+	made := must.Get(c.Comments.Reply(t.Context(), widgets, n, id(first), "because"))(t)
 	assert.Equal(t, id(first), made.InReplyTo)
 	assert.Equal(t, "github-actions[bot]", made.Author.Login)
 
@@ -210,11 +210,10 @@ func (w *world) change(path, text string) {
 }
 
 func TestEdits(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	said := w.as("actions", "POST", fmt.Sprintf("issues/%d/comments", n), map[string]any{"body": "ours"})
 	c := w.client("actions")
-	made := must(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
+	made := must.Get(c.Comments.Create(t.Context(), widgets, n, "second"))(t)
 	assert.Equal(t, []any{"second", "github-actions[bot]", true, model.KindIssue}, []any{made.Body, made.Author.Login, made.Author.Bot, made.Kind})
 
 	edited := w.tick()
@@ -235,8 +234,7 @@ func TestEdits(t *testing.T) {
 
 // However long the conversation is, only what is not settled is read.
 func TestPaging(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	var times []time.Time
 	var first map[string]any
 	for i := range 250 {
@@ -246,32 +244,30 @@ func TestPaging(t *testing.T) {
 			first = made
 		}
 	}
-	for _, q := range []struct {
-		name     string
+	type row struct {
 		settled  func(model.Snapshot, []model.Comment) (model.Mark, bool)
 		requests int
 		read     int
 		complete bool
-	}{
-		{"nothing is settled", nil, 3, 250, true},
-		{"no receipt is found", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
-		{"all but the last ten", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
-		{"a page exactly", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
-		{"one more", func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
-		{"known on the second page", func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) {
+	}
+	must.Each(t, map[string]row{
+		"nothing is settled":   {nil, 3, 250, true},
+		"no receipt is found":  {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: time.Time{}}, false }, 3, 250, true},
+		"all but the last ten": {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[240]}, true }, 1, 100, false},
+		"a page exactly":       {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[151]}, true }, 1, 100, false},
+		"one more":             {func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: times[149]}, true }, 2, 200, false},
+		"known on the second page": {func(_ model.Snapshot, read []model.Comment) (model.Mark, bool) {
 			return model.Mark{At: times[240]}, len(read) > 100
 		}, 2, 200, false},
-	} {
-		t.Run(q.name, func(t *testing.T) {
-			c := w.client("actions")
-			snap := w.snapshot(c, Query{Number: n, Settled: q.settled})
-			assert.Equal(t, fmt.Sprintf("0 REST, %d GraphQL", q.requests), calls(c))
-			assert.Equal(t, q.read, len(snap.Comments))
-			assert.Equal(t, q.complete, snap.CommentsComplete)
-			assert.Equal(t, "249", snap.Comments[len(snap.Comments)-1].Body)
-			assert.Equal(t, fmt.Sprint(250-q.read), snap.Comments[0].Body)
-		})
-	}
+	}, func(t *testing.T, q row) {
+		c := w.client("actions")
+		snap := w.snapshot(c, Query{Number: n, Settled: q.settled})
+		assert.Equal(t, fmt.Sprintf("0 REST, %d GraphQL", q.requests), calls(c))
+		assert.Equal(t, q.read, len(snap.Comments))
+		assert.Equal(t, q.complete, snap.CommentsComplete)
+		assert.Equal(t, "249", snap.Comments[len(snap.Comments)-1].Body)
+		assert.Equal(t, fmt.Sprint(250-q.read), snap.Comments[0].Body)
+	})
 	t.Run("an edit of an old comment is news", func(t *testing.T) {
 		w.tick()
 		w.as("ada", "PATCH", fmt.Sprintf("issues/comments/%d", id(first)), map[string]any{"body": "0, edited"})
@@ -284,8 +280,7 @@ func TestPaging(t *testing.T) {
 
 // The comment that a trigger carries is read in the same request, however old it is, and counts once.
 func TestNode(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	sha := w.as("ada", "GET", fmt.Sprintf("pulls/%d", n), nil)["head"].(map[string]any)["sha"]
 	old := w.as("ada", "POST", fmt.Sprintf("pulls/%d/comments", n), map[string]any{"path": "a.txt", "line": 1, "body": "old line comment", "commit_id": sha})
 	review := w.as("ada", "POST", fmt.Sprintf("pulls/%d/reviews", n), map[string]any{"body": "old review", "event": "COMMENT"})
@@ -318,16 +313,14 @@ func TestNode(t *testing.T) {
 	}
 	c := w.client("actions")
 	for _, id := range []string{node(foreign), "IC_kwDO_gone", "nonsense"} {
-		snap := w.snapshot(c, Query{Number: n, Settled: settled, Node: id})
-		assert.False(t, slices.Contains(bodies(snap.Comments), "not here"))
+		assert.False(t, slices.Contains(bodies(w.snapshot(c, Query{Number: n, Settled: settled, Node: id}).Comments), "not here"))
 	}
 }
 
 func TestRights(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
-	got := must(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
+	got := must.Get(c.Repositories.Permissions(t.Context(), widgets, []string{"Ada", "grace", "tri", "mallory", "octo", "nobody-at-all", "renovate[bot]", "a b", "ada"}))(t)
 	assert.Equal(t, map[string]model.Permission{"ada": model.PermissionWrite, "grace": model.PermissionMaintain, "tri": model.PermissionTriage,
 		"mallory": model.PermissionNone, "octo": model.PermissionAdmin, "nobody-at-all": model.PermissionNone,
 		"renovate[bot]": model.PermissionNone, "a b": model.PermissionNone}, got)
@@ -338,13 +331,13 @@ func TestRights(t *testing.T) {
 	snap = w.snapshot(c, Query{Number: n, Author: "mallory"})
 	assert.Equal(t, map[string]model.Permission{"mallory": model.PermissionNone}, snap.Permissions)
 
-	assert.Empty(t, must(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
+	assert.Empty(t, must.Get(w.client("actions").Repositories.Permissions(t.Context(), widgets, nil))(t))
 }
 
 func TestWhatIsNotThere(t *testing.T) {
 	w := newWorld(t)
 	c := w.client("actions")
-	stranger := must(New(Options{APIURL: w.urls.API, Token: "nobody's"}))(t)
+	stranger := must.Get(New(Options{APIURL: w.urls.API, Token: "nobody's"}))(t)
 	fails(stranger.Threads.Snapshot(t.Context(), Query{Repo: widgets, Number: 1}))(t, Unauthorized)
 	failure(t, stranger.Comments.Delete(t.Context(), widgets, 1), Unauthorized)
 
@@ -355,8 +348,7 @@ func TestWhatIsNotThere(t *testing.T) {
 }
 
 func TestCompareAndRuns(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	p := w.snapshot(c, Query{Number: n}).Pull
 	w.put("main", "b.txt", "b\n")
@@ -371,13 +363,13 @@ func TestCompareAndRuns(t *testing.T) {
 		{moved, p.HeadSHA, model.Diverged},
 		{p.BaseSHA, "00000000000000000000000000000000deadbeef", model.Unknown},
 	} {
-		assert.Equal(t, want.relation, must(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
+		assert.Equal(t, want.relation, must.Get(c.Commits.Compare(t.Context(), widgets, want.base, want.head))(t))
 	}
 
 	w.control("runs/17", map[string]any{"status": "in_progress"})
 	w.control("runs/18", map[string]any{"status": "completed", "conclusion": "cancelled", "attempt": 2})
 	for run, want := range map[int64]model.RunState{17: {Known: true, Attempt: 1}, 18: {Known: true, Completed: true, Attempt: 2}, 19: {}} {
-		got := must(c.Actions.Run(t.Context(), widgets, run))(t)
+		got := must.Get(c.Actions.Run(t.Context(), widgets, run))(t)
 		assert.Equal(t, want.Known, !got.Began.IsZero())
 		got.Began = time.Time{}
 		assert.Equal(t, want, got)
@@ -386,8 +378,7 @@ func TestCompareAndRuns(t *testing.T) {
 
 // A write that took effect although its answer was lost is Unclear, and is there when one looks.
 func TestALostAnswer(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	for i, fault := range []map[string]any{{"after": true, "status": 502}, {"after": true, "drop": true}} {
 		fault["match"] = map[string]any{"method": "POST", "path": "/api/v3/"}
 		fault["times"] = 1
@@ -401,8 +392,7 @@ func TestALostAnswer(t *testing.T) {
 
 // A review of more comments than a page holds, and reviews beyond the newest fifty, are read to the end.
 func TestLongReviews(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	var many []any
 	for i := range 230 {
 		many = append(many, map[string]any{"path": "a.txt", "line": 1 + i%3, "body": fmt.Sprint("line ", i)})

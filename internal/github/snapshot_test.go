@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func (w *world) issue(title string) int {
@@ -84,14 +85,13 @@ func TestLabelChangesThatCannotBeSeen(t *testing.T) {
 	} {
 		pull := `{"labelChanges": ` + changes + `, ` + emptyPull[1:]
 		l := dial(t, Options{}, graphAnswer(pull, `{"type": "NOT_FOUND", "path": ["repository", "issueOrPullRequest", "labelChanges", "nodes", 0, "label"], "message": "gone"}`))
-		assert.Equal(t, want, must(l.read(t, Query{}))(t).Pull.LabelChanges)
+		assert.Equal(t, want, must.Get(l.read(t, Query{}))(t).Pull.LabelChanges)
 	}
 }
 
 // What was said first is known however often it was edited, of comments in the conversation.
 func TestPosted(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	w.say("ada", n, "as it was")
 	twice := w.say("ada", n, "/mergexo status")
 	w.edit("ada", twice, "/mergexo pause")
@@ -131,7 +131,7 @@ func TestPosted(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(raw), &n))
 		assert.Equal(t, want, n.comment(model.KindIssue).Posted, raw)
 	}
-	made := must(w.client("actions").Comments.Create(t.Context(), widgets, n, "ours"))(t)
+	made := must.Get(w.client("actions").Comments.Create(t.Context(), widgets, n, "ours"))(t)
 	assert.Equal(t, []any{"ours", false}, []any{made.Posted, made.Edited})
 }
 
@@ -190,7 +190,7 @@ func TestPullsOfAnIssue(t *testing.T) {
 	}
 	l := dial(t, Options{}, graphAnswer(`{"__typename": "Issue", "number": 7, "closedBy": {"nodes": [null, `+pull(1, "OPEN", "octo/gears")+`, `+
 		pull(2, "MERGED", "octo/widgets")+`, `+pull(3, "OPEN", "Octo/Widgets")+`]}}`, `{"type": "FORBIDDEN", "path": ["repository", "issueOrPullRequest", "closedBy", "nodes", 0], "message": "SAML"}`))
-	assert.Equal(t, []int{3}, must(l.read(t, Query{}))(t).Issue().Pulls)
+	assert.Equal(t, []int{3}, must.Get(l.read(t, Query{}))(t).Issue().Pulls)
 }
 
 // A design closes no issue, so GitHub does not tell which one it is for.
@@ -253,7 +253,7 @@ func TestWhoChangedAnIssue(t *testing.T) {
 func TestEditsByNobody(t *testing.T) {
 	l := dial(t, Options{}, graphAnswer(`{"__typename": "Issue", "number": 7, "lastEditedAt": "2026-01-01T00:00:00Z", "editor": null,
 		"titleEdits": {"nodes": [{"createdAt": "2026-01-01T00:00:01Z", "actor": null}]}, "labelChanges": {"nodes": [{"__typename": "LabeledEvent", "label": {"name": "a"}, "actor": null}]}}`, ""))
-	snap := must(l.read(t, Query{}))(t)
+	snap := must.Get(l.read(t, Query{}))(t)
 	assert.Equal(t, "ghost", snap.Issue().BodyEdit.By.Login)
 	assert.Equal(t, "ghost", snap.Issue().TitleEdits[0].By.Login)
 	assert.Empty(t, snap.Issue().LabelChanges[0].By.Login)
@@ -262,8 +262,7 @@ func TestEditsByNobody(t *testing.T) {
 
 // GitHub shows a push on the pull request some time after the branch has it: what is read is the branch.
 func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
-	w := newWorld(t)
-	n := w.pull()
+	w, n := newPull(t)
 	c := w.client("actions")
 	status := func(of string) {
 		w.as("octo", "POST", "statuses/"+of, map[string]any{"state": "success", "context": "ci"})
@@ -272,7 +271,7 @@ func TestTheHeadIsWhatTheBranchIsAt(t *testing.T) {
 	status(was)
 	assert.Equal(t, "SUCCESS", w.snapshot(c, Query{Number: n}).Pull.Rollup)
 	w.as("actions", "PUT", "contents/b.txt", map[string]any{"branch": "agent/7", "message": "b", "content": "Yg=="})
-	assert.Equal(t, was, must(c.Pulls.Now(t.Context(), widgets, n))(t).HeadSHA, "not shown yet")
+	assert.Equal(t, was, must.Get(c.Pulls.Now(t.Context(), widgets, n))(t).HeadSHA, "not shown yet")
 	w.as("actions", "PUT", "contents/c.txt", map[string]any{"branch": "agent/7", "message": "c", "content": "Yg=="})
 	read := w.snapshot(c, Query{Number: n}).Pull
 	assert.NotEqual(t, was, read.HeadSHA)

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestStates(t *testing.T) {
@@ -17,7 +18,7 @@ func TestStates(t *testing.T) {
 	w.as("octo", "PATCH", "pulls/101", map[string]any{"state": "closed"})
 	w.as("octo", "PUT", "pulls/102/merge", map[string]any{})
 	c := w.client("actions")
-	got := must(c.Threads.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...)))(t)
+	got := must.Get(c.Threads.States(t.Context(), widgets, append([]int{open, closed, pull, 999}, many...)))(t)
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 	assert.Len(t, got, 123)
 	for n, want := range map[int]model.PullState{open: "OPEN", closed: "CLOSED", pull: "OPEN", 101: "CLOSED", 102: "MERGED", 103: "OPEN", 220: "OPEN", 999: ""} {
@@ -25,7 +26,7 @@ func TestStates(t *testing.T) {
 		assert.Equal(t, n > 100 && want != "" && want != "OPEN", !got[n].ClosedAt.IsZero(), "#%d", n)
 	}
 	assert.NotContains(t, got, 999)
-	assert.Empty(t, must(c.Threads.States(t.Context(), widgets, nil))(t))
+	assert.Empty(t, must.Get(c.Threads.States(t.Context(), widgets, nil))(t))
 	assert.Equal(t, "0 REST, 3 GraphQL", calls(c))
 }
 
@@ -38,8 +39,6 @@ func TestAStateThatIsNotTold(t *testing.T) {
 }
 
 func TestThreadsThatPeopleHaveResolved(t *testing.T) {
-	w := newWorld(t)
-	w.pull()
-	c := w.client("actions")
-	assert.Empty(t, must(c.Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
+	w, _ := newPull(t)
+	assert.Empty(t, must.Get(w.client("actions").Threads.Resolved(t.Context(), widgets, []int{1, 999}))(t))
 }

@@ -10,13 +10,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func (w *world) surveyIssues(c *Client, q IssueSurveyQuery) (all []model.Snapshot, refs []model.Ref) {
 	w.t.Helper()
 	q.Repo = widgets
-	refs, err := c.Threads.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil })
-	require.NoError(w.t, err)
+	refs = must.Get(c.Threads.SurveyIssues(w.t.Context(), q, func(s model.Snapshot) error { all = append(all, s); return nil }))(w.t)
 	return all, refs
 }
 
@@ -115,7 +115,7 @@ func TestASurveyOfIssuesThatEnds(t *testing.T) {
 	issue := `{"__typename": "Issue", "number": 7}`
 	l := dial(t, Options{}, reply{200, `{"data": {"repository": {"issues": {"nodes": [` + issue + `, null, ` + issue + `]}}}}`, nil})
 	var got []int
-	_ = must(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
+	_ = must.Get(l.Threads.SurveyIssues(t.Context(), IssueSurveyQuery{Repo: widgets, Labels: flows}, func(s model.Snapshot) error {
 		got = append(got, s.Issue().Number)
 		return nil
 	}))(t)
@@ -182,12 +182,13 @@ func TestClosedPullRequestsAreReadBackToATime(t *testing.T) {
 		at = append(at, w.tick())
 		w.as("octo", "PATCH", fmt.Sprint("pulls/", n), map[string]any{"state": "closed"})
 	}
-	for name, want := range map[string]struct {
+	type row struct {
 		since time.Time
 		each  int
 		read  int
 		calls string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"one page":                   {time.Time{}, 5, 5, "0 REST, 1 GraphQL"},
 		"all is older":               {at[24].Add(time.Second), 5, 5, "0 REST, 1 GraphQL"},
 		"the oldest of a page is as": {at[20], 5, 10, "0 REST, 2 GraphQL"},
@@ -195,15 +196,13 @@ func TestClosedPullRequestsAreReadBackToATime(t *testing.T) {
 		"since ever":                 {noon.Add(-time.Hour), 5, 25, "0 REST, 5 GraphQL"},
 		"ten pages":                  {noon.Add(-time.Hour), 2, 20, "0 REST, 10 GraphQL"},
 		"not asked for":              {noon.Add(-time.Hour), 0, 0, "0 REST, 1 GraphQL"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := w.client("actions")
-			all, _ := w.surveyIssues(c, IssueSurveyQuery{Closed: want.each, ClosedSince: want.since})
-			assert.Equal(t, want.calls, calls(c))
-			require.Len(t, all, want.read)
-			for i, s := range all {
-				assert.Equal(t, numbers[24-i], s.Pull.Number)
-			}
-		})
-	}
+	}, func(t *testing.T, want row) {
+		c := w.client("actions")
+		all, _ := w.surveyIssues(c, IssueSurveyQuery{Closed: want.each, ClosedSince: want.since})
+		assert.Equal(t, want.calls, calls(c))
+		require.Len(t, all, want.read)
+		for i, s := range all {
+			assert.Equal(t, numbers[24-i], s.Pull.Number)
+		}
+	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // One request tells of a train all that a run has to know: its record, its branches with their checks, base and settings.
@@ -29,7 +30,7 @@ func TestTheTrainOfABase(t *testing.T) {
 
 	c := w.client("actions")
 	q := TrainQuery{Repo: widgets, Base: "main", Branches: "mergexo/train/main/", Manifest: first}
-	view := must(c.Threads.Train(t.Context(), q))(t)
+	view := must.Get(c.Threads.Train(t.Context(), q))(t)
 	assert.Equal(t, "0 REST, 1 GraphQL", calls(c))
 	assert.Equal(t, `{"version": 1}`, string(view.Manifest))
 	assert.Equal(t, main, view.BaseSHA)
@@ -55,7 +56,7 @@ func TestTheTrainOfABase(t *testing.T) {
 		c = w.client("actions")
 		c.Threads.steps.Store("merge train", first)
 		c.Threads.steps.Store("checks of a car", first)
-		view = must(c.Threads.Train(t.Context(), q))(t)
+		view = must.Get(c.Threads.Train(t.Context(), q))(t)
 		assert.Len(t, view.Branches, 23)
 		assert.False(t, view.Cut)
 		assert.Equal(t, `{"version": 1}`, string(view.Manifest))
@@ -65,9 +66,9 @@ func TestTheTrainOfABase(t *testing.T) {
 	}
 
 	q.Base, q.Branches, q.Manifest = "gone", "mergexo/train/gone/", ""
-	view = must(c.Threads.Train(t.Context(), q))(t)
+	view = must.Get(c.Threads.Train(t.Context(), q))(t)
 	assert.Equal(t, model.TrainView{Viewer: view.Viewer}, view)
 	assert.Equal(t, "github-actions[bot]", view.Viewer.Login)
 	q.Manifest = main
-	assert.Nil(t, must(c.Threads.Train(t.Context(), q))(t).Manifest, "a commit that is none of ours")
+	assert.Nil(t, must.Get(c.Threads.Train(t.Context(), q))(t).Manifest, "a commit that is none of ours")
 }

@@ -117,7 +117,7 @@ func (w *wire) doubt(v *verdict, token string) {
 	if v.err == nil || v.err.Kind != Unauthorized && !v.err.Lacks {
 		return
 	}
-	switch fresh := credential.IsFresh(w.options.Credential, token); {
+	switch fresh := w.options.Credential.Fresh(token); {
 	case fresh && (v.err.Kind == Unauthorized || w.doubts.Add(1) <= mostDoubts):
 		v.again, v.wait = true, max(v.wait, credential.FreshPause)
 	case v.err.Kind == Unauthorized:

@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const secret = "ghs" + "_16C7e42F292c6912E7710c838347Ae178B4a" // in two parts, so that no scanner takes it for one
@@ -82,7 +83,7 @@ func (l *line) open(t *testing.T, o Options) {
 	if o.Sleep == nil {
 		o.Sleep = func(_ context.Context, d time.Duration) error { l.waited = append(l.waited, d); return nil }
 	}
-	c := must(New(o))(t)
+	c := must.Get(New(o))(t)
 	l.Client = c
 	t.Cleanup(func() { assert.NotContains(t, l.log.String(), secret, "the log") })
 }
@@ -113,7 +114,7 @@ func (l *line) compare(t *testing.T) error {
 
 func TestReadsAreRepeated(t *testing.T) {
 	l := dial(t, Options{}, reply{status: 502}, reply{status: 503}, reply{status: 200, body: `{"status": "ahead"}`})
-	assert.Equal(t, model.Ahead, must(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
+	assert.Equal(t, model.Ahead, must.Get(l.Commits.Compare(t.Context(), widgets, "aaa", "bbb"))(t))
 	assert.Equal(t, []time.Duration{375 * time.Millisecond, 750 * time.Millisecond}, l.waited)
 	rest, graphql := l.Calls()
 	assert.Equal(t, []int{3, 0}, []int{rest, graphql})
@@ -162,7 +163,7 @@ func TestABrokenConnection(t *testing.T) {
 }
 
 func TestNobodyListens(t *testing.T) {
-	closed := must(net.Listen("tcp", "127.0.0.1:0"))(t)
+	closed := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	closed.Close()
 	l := &line{}
 	l.open(t, Options{APIURL: "http://" + closed.Addr().String()})
@@ -187,8 +188,7 @@ func TestASilentServer(t *testing.T) {
 	l := &line{url: server.URL}
 	l.open(t, Options{Clock: c})
 	failure(t, l.comment(t), Unclear)
-	e := failure(t, l.compare(t), Unavailable)
-	assert.Contains(t, e.Message, "no answer in time")
+	assert.Contains(t, failure(t, l.compare(t), Unavailable).Message, "no answer in time")
 	rest, _ := l.Calls()
 	assert.Equal(t, 1+tries, rest)
 }
@@ -289,11 +289,11 @@ func TestURLs(t *testing.T) {
 		"https://ghe.example.com/api/v3/": "https://ghe.example.com/api/graphql",
 		"https://api.octo.ghe.com":        "https://api.octo.ghe.com/graphql",
 	} {
-		c := must(New(Options{APIURL: api, Token: secret}))(t)
+		c := must.Get(New(Options{APIURL: api, Token: secret}))(t)
 		assert.Equal(t, graph, c.conn.graphql)
 		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(c.conn.rest.BaseURL.String(), "/"), "/v3"))
 	}
-	c := must(New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"}))(t)
+	c := must.Get(New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"}))(t)
 	assert.Equal(t, "https://b.example/q", c.conn.graphql)
 	for _, bad := range []string{"api.github.com", "ftp://x", "https://", "https://u:" + secret + "@x", "https://x?q=" + secret, "https://x/%zz" + secret} {
 		fails(New(Options{APIURL: bad, Token: secret}))(t, Invalid)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 )
 
@@ -28,14 +29,21 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s := must(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
+	s := must.Get(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
 	t.Cleanup(func() { assert.NoError(t, s.Close()) })
-	w := &world{t: t, s: s, urls: must(s.Start("127.0.0.1:0"))(t), now: noon, made: map[string]time.Time{}}
+	w := &world{t: t, s: s, urls: must.Get(s.Start("127.0.0.1:0"))(t), now: noon, made: map[string]time.Time{}}
 	w.tick()
 	for login, right := range map[string]string{"ada": "write", "grace": "maintain", "tri": "triage", "mallory": "none"} {
 		w.control("users/"+login, map[string]any{"permission": right})
 	}
 	return w
+}
+
+// newPull is a world with a pull request.
+func newPull(t *testing.T) (*world, int) {
+	t.Helper()
+	w := newWorld(t)
+	return w, w.pull()
 }
 
 // tick lets a minute pass.
@@ -47,18 +55,14 @@ func (w *world) tick() time.Time {
 
 func (w *world) send(method, url, login string, in any) map[string]any {
 	w.t.Helper()
-	body, err := json.Marshal(in)
-	require.NoError(w.t, err)
-	req, err := http.NewRequestWithContext(w.t.Context(), method, url, bytes.NewReader(body))
-	require.NoError(w.t, err)
+	body := must.Get(json.Marshal(in))(w.t)
+	req := must.Get(http.NewRequestWithContext(w.t.Context(), method, url, bytes.NewReader(body)))(w.t)
 	if login != "" {
 		req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	}
-	resp, err := http.DefaultClient.Do(req)
-	require.NoError(w.t, err)
+	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	raw, err := io.ReadAll(resp.Body)
-	require.NoError(w.t, err)
+	raw := must.Get(io.ReadAll(resp.Body))(w.t)
 	require.Less(w.t, resp.StatusCode, 300, "%s %s: %s", method, url, raw)
 	var out map[string]any
 	_ = json.Unmarshal(raw, &out) // lists and nothing are of no interest
@@ -94,17 +98,13 @@ func (w *world) pull() int {
 
 func (w *world) client(login string) *Client {
 	w.t.Helper()
-	c, err := New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-" + login})
-	require.NoError(w.t, err)
-	return c
+	return must.Get(New(Options{APIURL: w.urls.API, GraphQLURL: w.urls.GraphQL, Token: "sandbox-" + login}))(w.t)
 }
 
 func (w *world) snapshot(c *Client, q Query) model.Snapshot {
 	w.t.Helper()
 	q.Repo = widgets
-	snap, err := c.Threads.Snapshot(w.t.Context(), q)
-	require.NoError(w.t, err)
-	return snap
+	return must.Get(c.Threads.Snapshot(w.t.Context(), q))(w.t)
 }
 
 func calls(c *Client) string {
@@ -118,15 +118,6 @@ func bodies(comments []model.Comment) []string {
 		out = append(out, c.Body)
 	}
 	return out
-}
-
-// must gives what a call returned, and ends the test where the call failed.
-func must[T any](value T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		require.NoError(t, err)
-		return value
-	}
 }
 
 // fails checks how a call failed.

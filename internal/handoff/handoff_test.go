@@ -94,28 +94,26 @@ func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	stuck := begun()
 	stuck.Ended, stuck.Reason, stuck.Detail, stuck.Outcome = handoff.Blocked, model.ReasonNoTest, "no test", model.Outcome{Session: "s-1"}
 	nothing := handoff.Handoff{Repository: "octo/widgets", Number: 7, Ended: handoff.Nothing, Detail: "nothing is pending"}
-	for name, h := range map[string]handoff.Handoff{
+	must.Each(t, map[string]handoff.Handoff{
 		"planned": planned(), "without a change": still, "on another head": onto, "blocked": blocked, "a rewrite": rewrite,
 		"failed": failed, "postponed": postponed, "nothing": nothing, "an issue": begun(), "a review": looked(), "a design": designed(), "a stop": stuck,
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := written(t, h)
-			got := must.Get(handoff.Read(dir))(t)
-			want := expected()
-			want.Onto, want.Flow = h.Onto, h.Flow
-			require.NoError(t, handoff.Check(got, want))
-			assert.Equal(t, h.Head != "" && h.Head != start, got.Commits())
-			assert.Equal(t, got.Commits(), got.Bundle != nil)
-			h.Version, h.Bundle = handoff.Version, got.Bundle
-			assert.Equal(t, h, got)
-			assert.Equal(t, filepath.Join(dir, "commits.bundle"), handoff.BundlePath(dir))
-			for _, file := range []string{handoff.OutcomeFile, handoff.BundleFile} {
-				if info, err := os.Stat(filepath.Join(dir, file)); err == nil {
-					assert.EqualValues(t, 0o600, info.Mode())
-				}
+	}, func(t *testing.T, h handoff.Handoff) {
+		dir := written(t, h)
+		got := must.Get(handoff.Read(dir))(t)
+		want := expected()
+		want.Onto, want.Flow = h.Onto, h.Flow
+		require.NoError(t, handoff.Check(got, want))
+		assert.Equal(t, h.Head != "" && h.Head != start, got.Commits())
+		assert.Equal(t, got.Commits(), got.Bundle != nil)
+		h.Version, h.Bundle = handoff.Version, got.Bundle
+		assert.Equal(t, h, got)
+		assert.Equal(t, filepath.Join(dir, "commits.bundle"), handoff.BundlePath(dir))
+		for _, file := range []string{handoff.OutcomeFile, handoff.BundleFile} {
+			if info, err := os.Stat(filepath.Join(dir, file)); err == nil {
+				assert.EqualValues(t, 0o600, info.Mode())
 			}
-		})
-	}
+		}
+	})
 }
 
 // TestWhatAFlowHasNoPlaceForIsLeftOut: what is written can be read, whatever an agent says beside it.

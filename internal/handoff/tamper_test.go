@@ -41,8 +41,7 @@ func field(value any, path ...string) func(t *testing.T, dir string) {
 			if at[path[len(path)-1]] = value; value == nil {
 				delete(at, path[len(path)-1])
 			}
-			out := must.Get(json.Marshal(all))(t)
-			return string(out)
+			return string(must.Get(json.Marshal(all))(t))
 		})
 	}
 }

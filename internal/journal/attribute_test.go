@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/must"
@@ -47,9 +46,7 @@ func TestAttribute(t *testing.T) {
 func TestWhichMarkersAreForeign(t *testing.T) {
 	scope := Scope{Repo: model.Repo{Owner: "octo", Name: "widgets"}, Number: 7, Viewer: "octo"}
 	mark := func(c Codec, number int) string {
-		body, err := c.Encode(Body{Text: "hi", Kind: KindPR, Marker: model.PRMarker{Repo: "octo/widgets", Number: number}})
-		require.NoError(t, err)
-		return body
+		return must.Get(c.Encode(Body{Text: "hi", Kind: KindPR, Marker: model.PRMarker{Repo: "octo/widgets", Number: number}}))(t)
 	}
 	signed, plain := Codec{Key: []byte("key")}, Codec{}
 	said := func(id int64, login, body string) model.Comment {

@@ -42,8 +42,7 @@ func plain(t *testing.T, raw []byte, without ...string) string {
 	for _, name := range append(without, "outbox_z") {
 		leaveOut(decoded, name)
 	}
-	out := must.Get(json.Marshal(decoded))(t)
-	return string(out)
+	return string(must.Get(json.Marshal(decoded))(t))
 }
 
 // leaveOut removes a name and all that is empty from a decoded value, and reports whether that is then empty, too.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestCommentsEndWithTheirMatter(t *testing.T) {
@@ -30,10 +31,11 @@ func TestCommentsEndWithTheirMatter(t *testing.T) {
 	day.Until = time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC)
 	unblock := model.UnblockMarker{Head: "abc", By: "olga"}
 	warning := model.SettingsMarker{}
-	for name, c := range map[string]struct {
+	type row struct {
 		said []any
 		want []model.Ended
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a block that stands":                     {[]any{blockedBy(model.ReasonRewrite)}, nil},
 		"unblocked":                               {[]any{blockedBy(model.ReasonRewrite), unblock}, []model.Ended{{CommentID: 1, Why: model.EndUnblocked, By: "olga"}}},
 		"an answered question":                    {[]any{blockedBy(model.ReasonAgent), lifting}, []model.Ended{{CommentID: 1, Why: model.EndAnswered}}},
@@ -46,17 +48,15 @@ func TestCommentsEndWithTheirMatter(t *testing.T) {
 		"the newest request":                      {[]any{merge("a", model.MergeFailed)}, nil},
 		"settings that were wrong":                {[]any{warning, of(model.PhaseStarted, "k", "e")}, []model.Ended{{CommentID: 1, Why: model.EndSuperseded}}},
 		"settings that may be":                    {[]any{of(model.PhaseStarted, "k", "e"), warning}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			th := talk(t)
-			for _, m := range c.said {
-				th.say(m)
-			}
-			assert.Equal(t, c.want, th.fold().Ended)
-			for i := range th.comments {
-				th.comments[i].Minimized = true
-			}
-			assert.Empty(t, th.fold().Ended, "what GitHub hides is at its end")
-		})
-	}
+	}, func(t *testing.T, c row) {
+		th := talk(t)
+		for _, m := range c.said {
+			th.say(m)
+		}
+		assert.Equal(t, c.want, th.fold().Ended)
+		for i := range th.comments {
+			th.comments[i].Minimized = true
+		}
+		assert.Empty(t, th.fold().Ended, "what GitHub hides is at its end")
+	})
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func digits(r rune) string { return strings.Repeat(string(r), 40) }
@@ -81,11 +82,12 @@ func TestOneLettingInHasOneState(t *testing.T) {
 	moved := letIn('1', model.ExternalVoid)
 	moved.Moved = digits('9')
 	in := func(s model.ExternalState) model.ExternalMarker { return letIn('1', s) }
-	for name, tt := range map[string]struct {
+	type row struct {
 		said    []model.ExternalMarker
 		states  []model.ExternalState
 		surplus []int64
-	}{
+	}
+	must.Each(t, map[string]row{
 		"two runs begin it":              {[]model.ExternalMarker{in(model.ExternalLetIn), in(model.ExternalLetIn)}, []model.ExternalState{model.ExternalLetIn}, []int64{2}},
 		"one is further":                 {[]model.ExternalMarker{in(model.ExternalApproved), in(model.ExternalLetIn)}, []model.ExternalState{model.ExternalApproved}, []int64{2}},
 		"its end is said anew":           {[]model.ExternalMarker{in(model.ExternalLetIn), in(model.ExternalRejected)}, []model.ExternalState{model.ExternalRejected}, []int64{1}},
@@ -99,22 +101,20 @@ func TestOneLettingInHasOneState(t *testing.T) {
 		"another head":  {[]model.ExternalMarker{in(model.ExternalLetIn), letIn('2', model.ExternalVoid)}, []model.ExternalState{model.ExternalLetIn, model.ExternalVoid}, nil},
 		"the end of an earlier one": {[]model.ExternalMarker{in(model.ExternalLetIn), later, in(model.ExternalFailed)},
 			[]model.ExternalState{model.ExternalFailed, model.ExternalLetIn}, []int64{1}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var comments []model.Comment
-			for i, m := range tt.said {
-				comments = append(comments, said(t, journal.Codec{}, int64(i+1), m))
-			}
-			st := journal.Codec{}.Fold(comments, scope)
-			var states []model.ExternalState
-			for _, e := range st.Externals {
-				states = append(states, e.Marker.State)
-			}
-			assert.Equal(t, tt.states, states)
-			assert.Equal(t, tt.surplus, st.Surplus)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		var comments []model.Comment
+		for i, m := range tt.said {
+			comments = append(comments, said(t, journal.Codec{}, int64(i+1), m))
+		}
+		st := journal.Codec{}.Fold(comments, scope)
+		var states []model.ExternalState
+		for _, e := range st.Externals {
+			states = append(states, e.Marker.State)
+		}
+		assert.Equal(t, tt.states, states)
+		assert.Equal(t, tt.surplus, st.Surplus)
+	})
 }
 
 func TestTheFirstCommentOnConflictsStays(t *testing.T) {
@@ -137,32 +137,28 @@ func TestAnEditedCommentOnConflictsBlocksNothing(t *testing.T) {
 	t.Parallel()
 	receipt, conflicts := said(t, journal.Codec{}, 1, marker(model.PhaseDone)), said(t, journal.Codec{}, 1, conflicting())
 	receipt.Posted, conflicts.Posted = receipt.Body, conflicts.Body
-	for name, tt := range map[string]struct {
+	type row struct {
 		comment model.Comment
 		change  func(*model.Comment)
 		spoilt  bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"its text":                            {conflicts, func(c *model.Comment) { c.Body = "x\n" + c.Body }, false},
 		"nothing is left":                     {conflicts, func(c *model.Comment) { c.Body = "x" }, false},
 		"into another marker":                 {conflicts, func(c *model.Comment) { c.Body = receipt.Body }, false},
 		"what it was posted with is not told": {conflicts, func(c *model.Comment) { c.Posted = "" }, true},
 		"a receipt into one on conflicts":     {receipt, func(c *model.Comment) { c.Body = conflicts.Body }, true},
 		"a letting in":                        {said(t, journal.Codec{}, 1, letIn('1', model.ExternalLetIn)), func(*model.Comment) {}, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			c := tt.comment
-			c.EditedByOther, c.WasMarked, c.Editor = true, true, "mallory"
-			tt.change(&c)
-			st := fold(c)
-			assert.Nil(t, st.Conflicts)
-			assert.Empty(t, st.Externals)
-			assert.Empty(t, st.Turns)
-			require.Len(t, st.Distrusted, 1, "it is reported")
-			assert.Equal(t, "edited by mallory", st.Distrusted[0].Reason)
-			assert.Equal(t, tt.spoilt, st.Distrusted[0].Spoilt)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		c := tt.comment
+		c.EditedByOther, c.WasMarked, c.Editor = true, true, "mallory"
+		tt.change(&c)
+		st := fold(c)
+		require.Len(t, st.Distrusted, 1, "it is reported")
+		assert.Equal(t, []any{"edited by mallory", tt.spoilt}, []any{st.Distrusted[0].Reason, st.Distrusted[0].Spoilt})
+		assert.Equal(t, fold(), trusted(st))
+	})
 }
 
 func TestMarkersOfASweepThatDoNotHold(t *testing.T) {

@@ -75,8 +75,7 @@ func TestTwoRunsThatAnswerOneCommandMakeOneRequest(t *testing.T) {
 		assert.Equal(t, []int64{2}, st.Surplus)
 	}
 	local := mergeMarker("")
-	st := fold(mergeComment(t, 1, local, "a"), mergeComment(t, 2, local, "b"))
-	assert.Len(t, st.Merges, 2, "what answers no command is never the same")
+	assert.Len(t, fold(mergeComment(t, 1, local, "a"), mergeComment(t, 2, local, "b")).Merges, 2, "what answers no command is never the same")
 }
 
 func TestATipOfBeforeTheLastAcceptedHeadIsNotOursAnyMore(t *testing.T) {

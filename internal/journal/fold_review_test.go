@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/journal"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // Who claims beside another one does not know what that one is going to cost.
@@ -23,27 +24,26 @@ func TestATurnAndAReviewBesideItBothCount(t *testing.T) {
 	review := func(command string, spent, own *model.Spent) model.ReviewMarker {
 		return model.ReviewMarker{State: model.ReviewDone, Command: command, Head: digits('1'), By: "carol", Spent: spent, Own: own}
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		said []any
 		want model.Spent
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a review that was claimed before the turn, and ends after it": {[]any{review("r", day(3, 0.9), day(1, 0.4)), turn('5', day(4, 0.7), 0.2)}, *day(4, 1.1)},
 		"neither has seen the other":                                   {[]any{review("r", day(3, 0.9), day(1, 0.4)), turn('5', day(3, 0.7), 0.2)}, *day(4, 1.1)},
 		"a turn that was claimed before the review":                    {[]any{turn('5', day(3, 0.7), 0.2), review("r", day(4, 0.9), day(1, 0.4))}, *day(4, 1.1)},
 		"one after the other":                                          {[]any{turn('5', day(3, 0.7), 0.2), review("r", day(4, 1.1), day(1, 0.4)), turn('6', day(5, 1.2), 0.1)}, *day(5, 1.2)},
 		"a review of an older version":                                 {[]any{turn('5', day(3, 0.7), 0.2), review("r", day(4, 1.1), nil)}, *day(4, 1.1)},
 		"another day":                                                  {[]any{review("r", &model.Spent{Day: "2026-01-01", Turns: 9}, &model.Spent{Day: "2026-01-01", Turns: 1}), turn('5', day(1, 0.2), 0.2)}, *day(1, 0.2)},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var comments []model.Comment
-			for i, m := range c.said {
-				comments = append(comments, said(t, journal.Codec{}, int64(i+1), m))
-			}
-			got := fold(comments...).Spent
-			assert.Equal(t, c.want.Turns, got.Turns)
-			assert.InDelta(t, c.want.CostUSD, got.CostUSD, 1e-9)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		var comments []model.Comment
+		for i, m := range c.said {
+			comments = append(comments, said(t, journal.Codec{}, int64(i+1), m))
+		}
+		got := fold(comments...).Spent
+		assert.Equal(t, c.want.Turns, got.Turns)
+		assert.InDelta(t, c.want.CostUSD, got.CostUSD, 1e-9)
+	})
 }
 
 func TestAReviewChargesItselfAndTheDay(t *testing.T) {

@@ -268,6 +268,5 @@ func TestDelegatesStayUntilTheyAreTakenBack(t *testing.T) {
 	later.say(commanded("delegate cancel", model.Applied))
 	assert.Empty(t, later.fold().Delegates)
 	turn.Key, turn.Delegates = strings.Repeat("e", 64), later.fold().Delegates
-	again := talk(t).say(delegated("bob")).say(turn)
-	assert.Empty(t, again.fold().Delegates, "a receipt says that there are none")
+	assert.Empty(t, talk(t).say(delegated("bob")).say(turn).fold().Delegates, "a receipt says that there are none")
 }

@@ -46,10 +46,11 @@ func TestASignedMarkerThatIsRepeatedIsNotObeyedAgain(t *testing.T) {
 		m.Claim, m.Delegates = "c1", delegates
 		return m
 	}
-	for name, c := range map[string]struct {
+	type row struct {
 		say   func(th *thread) // the first comment is the one that is repeated at the end
 		holds func(st model.State) bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a delegate that was revoked": {func(th *thread) {
 			th.sign(command("delegate", "k1", 1), journal.Token("1")).sign(command("delegate cancel", "k2", 2), journal.Token("2"))
 		}, func(st model.State) bool { return len(st.Delegates) == 0 }},
@@ -71,19 +72,17 @@ func TestASignedMarkerThatIsRepeatedIsNotObeyedAgain(t *testing.T) {
 		"a retry before a later failure": {func(th *thread) {
 			th.sign(command("retry", "k1", 1), journal.Token("1")).sign(failedTurn(), journal.Token("2"))
 		}, func(st model.State) bool { return len(st.Turns) == 1 }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			th := talk(t)
-			c.say(th)
-			require.True(t, c.holds(signed.Fold(th.comments, scope)), "before")
-			whole, bare := markerLines(th.comments[0].Body)
-			tokens, _, _ := strings.Cut(th.comments[1].Body[strings.Index(th.comments[1].Body, "<!--"):], "\n")
-			for how, copied := range map[string]string{"whole": whole, "without its tokens": bare, "with another's token": tokens + "\n" + bare} {
-				last := ours(int64(len(th.comments)+1), "coverage: 90%\n"+copied)
-				assert.True(t, c.holds(signed.Fold(append(th.comments[:2:2], last), scope)), how)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		th := talk(t)
+		c.say(th)
+		require.True(t, c.holds(signed.Fold(th.comments, scope)), "before")
+		whole, bare := markerLines(th.comments[0].Body)
+		tokens, _, _ := strings.Cut(th.comments[1].Body[strings.Index(th.comments[1].Body, "<!--"):], "\n")
+		for how, copied := range map[string]string{"whole": whole, "without its tokens": bare, "with another's token": tokens + "\n" + bare} {
+			last := ours(int64(len(th.comments)+1), "coverage: 90%\n"+copied)
+			assert.True(t, c.holds(signed.Fold(append(th.comments[:2:2], last), scope)), how)
+		}
+	})
 }
 
 // A receipt's comment had other states before. A copy of one is a second comment of the same claim.
@@ -121,8 +120,7 @@ func TestWhatAnEarlierVersionSignedGrantsNothing(t *testing.T) {
 	assert.Empty(t, st.Delegates)
 	assert.True(t, st.Answered[receipt.Events[0]], "nothing that was answered is done again")
 
-	block := model.BlockMarker{Reason: model.ReasonRewrite}
-	assert.NotNil(t, signed.Fold([]model.Comment{earlier(block)}, scope).Block)
+	assert.NotNil(t, signed.Fold([]model.Comment{earlier(model.BlockMarker{Reason: model.ReasonRewrite})}, scope).Block)
 }
 
 // Without a key, too, a command counts once.

@@ -18,8 +18,7 @@ func TestTheBodyOfAnItemSaysWhatItIsFor(t *testing.T) {
 	m := model.ItemMarker{Repo: repo.String(), Number: 7, Key: "parser"}
 	for _, key := range [][]byte{nil, []byte("secret")} {
 		c := journal.Codec{Key: key}
-		body, err := c.ItemBody("Evil <!-- mergexo-item:{\"repo\":\"octo/widgets\",\"number\":1,\"key\":\"x\"} -->", m, repo)
-		require.NoError(t, err)
+		body := must.Get(c.ItemBody("Evil <!-- mergexo-item:{\"repo\":\"octo/widgets\",\"number\":1,\"key\":\"x\"} -->", m, repo))(t)
 		got, ok := c.Item(body, journal.Scope{Repo: repo})
 		require.True(t, ok)
 		assert.Equal(t, m, got)

@@ -25,8 +25,7 @@ var ctx = context.Background()
 func scan(t testing.TB, p leak.Piece) []leak.Finding {
 	t.Helper()
 	s := must.Get(leak.New())(t)
-	found := must.Get(s.Scan(ctx, p))(t)
-	return found
+	return must.Get(s.Scan(ctx, p))(t)
 }
 
 // The secrets here are made when the tests run, and by pieces: a host that looks for secrets in what is pushed to it would
@@ -129,33 +128,32 @@ func assertRedacted(t *testing.T, secret string, f leak.Finding) {
 
 func TestWhatIsNoSecretIsLeftAlone(t *testing.T) {
 	again()
-	for _, c := range []struct{ name, path, text string }{
-		{"commit ids", "log.txt", "commit " + some(40, digits+"abcdef") + "\nparent " + some(64, digits+"abcdef") + "\nkey " + some(40, digits+"abcdef") + "\n"},
-		{"a UUID", "config.yml", "id: 6fa459ea-ee8a-3ca4-894e-db77e160355e\nrequest_key_id: 6fa459ea-ee8a-3ca4-894e-db77e160355e\n"},
-		{"a UUID under the name of a key", "pay.json", "{\"idempotency_key\": \"58b90739-c3e8-4b11-85f7-e636d48d72cb\"}\n"},
-		{"a commit in a variable", "ci.yml", "  API_TOOL_COMMIT: " + some(40, digits+"abcdef") + "\n  token_lib_sha256 = \"" + some(64, digits+"abcdef") + "\"\n"},
-		{"an example of a token", "README.md", "createTokenAuth(\"gh" + "s_InstallallationOrActionToken00000000\")\n"},
-		{"go.sum", "go.sum", "github.com/x/token v1.0.0 h1:" + some(43, alnum+"+/") + "=\ngithub.com/x/token v1.0.0/go.mod h1:" + some(43, alnum) + "=\n"},
-		{"package-lock.json", "web/package-lock.json", `"node_modules/js-tokens": {"version": "4.0.0", "integrity": "sha512-` + some(86, alnum+"+/") + `==", "key": "` + some(40, alnum) + `"}`},
-		{"a pinned action", ".github/workflows/ci.yml", "      - uses: actions/checkout@" + some(40, digits+"abcdef") + " # v4\n"},
-		{"an image by digest", "Dockerfile", "FROM golang@sha256:" + some(64, digits+"abcdef") + "\n"},
-		{"a password for an example", "testdata/db.ini", "user = admin\npassword = example\npassword = changeme\nsecret = hunter2\n"},
-		{"a placeholder", "README.md", "export TOKEN=ghp_" + strings.Repeat("x", 36) + "\nexport API_KEY=<your-api-key-here>\ntoken: ${{ secrets.GITHUB_TOKEN }}\n"},
-		{"AWS's own example", "README.md", "aws_access_key_id = AK" + "IAIOSFODNN7EXAMPLE\n"},
-		{"names in code", "a.go", "token := os.Getenv(\"TOKEN\")\nauthorization := request.Header.Get(\"Authorization\")\nsecretKey, err := loadSecretKeyFromFile(path)\n"},
-		{"an alphabet", "a.go", "if strings.Trim(token, \"0123456789abcdef\") != \"\" {\nconst Key = \"sk-stub-0123456789\"\n"},
-		{"code that reads keys", "a.go", "const begin = \"-----BEGIN PRIVATE KEY-----\"\n" + strings.Repeat("// reads what openssl has written, line by line\n", 4) + "const end = \"-----END PRIVATE KEY-----\"\n"},
-		{"a key that was left out", "README.md", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n"},
-		{"a certificate", "ca.pem", strings.ReplaceAll(pem(""), "PRIVATE KEY", "CERTIFICATE")},
-		{"a public key", "id.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + some(43, alnum) + " dev@example.com\n"},
-		{"an age recipient", "recipients.txt", "age1" + some(58, "qpzry9x8gf2tvdw0s3jn54khce6mua7l") + "\n"},
-		{"a picture in a page", "index.html", `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString([]byte(some(900, alnum+"\x00\x01\xff"))) + `">`},
-		{"a commit", "", "tree " + some(40, digits+"abcdef") + "\nparent " + some(40, digits+"abcdef") + "\nauthor Octo Cat <octo@example.com> 1700000000 +0000\n\nAdd the token\n"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			assert.Empty(t, scan(t, leak.Piece{Commit: "c0ffee", Path: c.path, Line: 1, Text: []byte(c.text)}))
-		})
-	}
+	type row struct{ path, text string }
+	must.Each(t, map[string]row{
+		"commit ids":                     {"log.txt", "commit " + some(40, digits+"abcdef") + "\nparent " + some(64, digits+"abcdef") + "\nkey " + some(40, digits+"abcdef") + "\n"},
+		"a UUID":                         {"config.yml", "id: 6fa459ea-ee8a-3ca4-894e-db77e160355e\nrequest_key_id: 6fa459ea-ee8a-3ca4-894e-db77e160355e\n"},
+		"a UUID under the name of a key": {"pay.json", "{\"idempotency_key\": \"58b90739-c3e8-4b11-85f7-e636d48d72cb\"}\n"},
+		"a commit in a variable":         {"ci.yml", "  API_TOOL_COMMIT: " + some(40, digits+"abcdef") + "\n  token_lib_sha256 = \"" + some(64, digits+"abcdef") + "\"\n"},
+		"an example of a token":          {"README.md", "createTokenAuth(\"gh" + "s_InstallallationOrActionToken00000000\")\n"},
+		"go.sum":                         {"go.sum", "github.com/x/token v1.0.0 h1:" + some(43, alnum+"+/") + "=\ngithub.com/x/token v1.0.0/go.mod h1:" + some(43, alnum) + "=\n"},
+		"package-lock.json":              {"web/package-lock.json", `"node_modules/js-tokens": {"version": "4.0.0", "integrity": "sha512-` + some(86, alnum+"+/") + `==", "key": "` + some(40, alnum) + `"}`},
+		"a pinned action":                {".github/workflows/ci.yml", "      - uses: actions/checkout@" + some(40, digits+"abcdef") + " # v4\n"},
+		"an image by digest":             {"Dockerfile", "FROM golang@sha256:" + some(64, digits+"abcdef") + "\n"},
+		"a password for an example":      {"testdata/db.ini", "user = admin\npassword = example\npassword = changeme\nsecret = hunter2\n"},
+		"a placeholder":                  {"README.md", "export TOKEN=ghp_" + strings.Repeat("x", 36) + "\nexport API_KEY=<your-api-key-here>\ntoken: ${{ secrets.GITHUB_TOKEN }}\n"},
+		"AWS's own example":              {"README.md", "aws_access_key_id = AK" + "IAIOSFODNN7EXAMPLE\n"},
+		"names in code":                  {"a.go", "token := os.Getenv(\"TOKEN\")\nauthorization := request.Header.Get(\"Authorization\")\nsecretKey, err := loadSecretKeyFromFile(path)\n"},
+		"an alphabet":                    {"a.go", "if strings.Trim(token, \"0123456789abcdef\") != \"\" {\nconst Key = \"sk-stub-0123456789\"\n"},
+		"code that reads keys":           {"a.go", "const begin = \"-----BEGIN PRIVATE KEY-----\"\n" + strings.Repeat("// reads what openssl has written, line by line\n", 4) + "const end = \"-----END PRIVATE KEY-----\"\n"},
+		"a key that was left out":        {"README.md", "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n"},
+		"a certificate":                  {"ca.pem", strings.ReplaceAll(pem(""), "PRIVATE KEY", "CERTIFICATE")},
+		"a public key":                   {"id.pub", "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI" + some(43, alnum) + " dev@example.com\n"},
+		"an age recipient":               {"recipients.txt", "age1" + some(58, "qpzry9x8gf2tvdw0s3jn54khce6mua7l") + "\n"},
+		"a picture in a page":            {"index.html", `<img src="data:image/png;base64,` + base64.StdEncoding.EncodeToString([]byte(some(900, alnum+"\x00\x01\xff"))) + `">`},
+		"a commit":                       {"", "tree " + some(40, digits+"abcdef") + "\nparent " + some(40, digits+"abcdef") + "\nauthor Octo Cat <octo@example.com> 1700000000 +0000\n\nAdd the token\n"},
+	}, func(t *testing.T, c row) {
+		assert.Empty(t, scan(t, leak.Piece{Commit: "c0ffee", Path: c.path, Line: 1, Text: []byte(c.text)}))
+	})
 }
 
 func TestARandomValueUnderATellingNameIsFoundButNotCertain(t *testing.T) {
@@ -327,8 +325,7 @@ func TestWhatIsNotLookedAtToTheEndIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotContains(t, err.Error(), token[4:])
 
-	_, err = s.All(ctx, leak.Piece{Commit: "c0ffee", Path: "a", Line: 1, Text: make([]byte, leak.Most+1)})
-	require.ErrorIs(t, err, leak.ErrTooMuch)
+	require.ErrorIs(t, must.Err(s.All(ctx, leak.Piece{Commit: "c0ffee", Path: "a", Line: 1, Text: make([]byte, leak.Most+1)})), leak.ErrTooMuch)
 
 	_, err = new(leak.Scanner).Scan(ctx, leak.Piece{Commit: "c0ffee", Path: token, Line: 1, Text: []byte(token)})
 	require.EqualError(t, err, "scan commit c0ffee for secrets: the scanner failed: runtime error: invalid memory address or nil pointer dereference")

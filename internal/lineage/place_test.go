@@ -8,17 +8,19 @@ import (
 
 	"github.com/mergexo/mergexo/internal/lineage"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // TestWhereCommitsGo has heads that are named after their history: "abp" descends from "ab". The commits are b to p, on a.
 func TestWhereCommitsGo(t *testing.T) {
 	const base, planned = "a", "abp"
-	for name, c := range map[string]struct {
+	type row struct {
 		commits lineage.Commits
 		unknown string // the commit to which nobody knows how the head stands
 		want    lineage.Place
 		asked   []string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"there is no such branch":               {lineage.Commits{}, "", lineage.Push, nil},
 		"nor was there ever one":                {lineage.Commits{Foreign: true}, "", lineage.Push, nil},
 		"nothing has happened":                  {lineage.Commits{Head: "a"}, "", lineage.Push, nil},
@@ -43,22 +45,20 @@ func TestWhereCommitsGo(t *testing.T) {
 		"at the base":                           {lineage.Commits{Head: "a", Foreign: true}, "", lineage.Rename, []string{"abp"}},
 		"with some of them":                     {lineage.Commits{Head: "ab", Foreign: true}, "", lineage.Rename, []string{"abp"}},
 		"with all of them":                      {lineage.Commits{Head: "abpx", Foreign: true}, "", lineage.Landed, []string{"abp"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			if c.commits.Base == "" {
-				c.commits.Base = base
-			}
-			if c.commits.Planned == "" {
-				c.commits.Planned = planned
-			}
-			var asked []string
-			assert.Equal(t, c.want, c.commits.Place(func(earlier string) model.Relation {
-				asked = append(asked, earlier)
-				return relation(earlier, c.commits.Head, c.unknown)
-			}))
-			assert.Equal(t, c.asked, asked)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		if c.commits.Base == "" {
+			c.commits.Base = base
+		}
+		if c.commits.Planned == "" {
+			c.commits.Planned = planned
+		}
+		var asked []string
+		assert.Equal(t, c.want, c.commits.Place(func(earlier string) model.Relation {
+			asked = append(asked, earlier)
+			return relation(earlier, c.commits.Head, c.unknown)
+		}))
+		assert.Equal(t, c.asked, asked)
+	})
 }
 
 func relation(earlier, later, unknown string) model.Relation {

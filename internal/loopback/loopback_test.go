@@ -37,8 +37,7 @@ func TestAConnectionIsServedOnceTheMachineCan(t *testing.T) {
 	})
 	conn := must.Get(net.Dial("tcp4", s.Address))(t)
 	defer conn.Close()
-	said := must.Get(io.ReadAll(conn))(t)
-	assert.Equal(t, "served", string(said))
+	assert.Equal(t, "served", string(must.Get(io.ReadAll(conn))(t)))
 	s.End()
 	assert.Error(t, must.Err(net.Dial("tcp4", s.Address)), "nobody is served after the end")
 }

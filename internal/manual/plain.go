@@ -13,9 +13,6 @@ var (
 	link    = regexp.MustCompile(`\[([^\]]+)\]\(([^)\s]*)\)`)
 )
 
-// source is where files outside of the manual can be read.
-const source = "https://github.com/mergexo/mergexo/blob/main/"
-
 // Plain is a page for a terminal: without pictures, with links that name a command or an address, with tables in columns or as
 // lists, and with indented blocks.
 func Plain(page string) string {
@@ -46,16 +43,14 @@ func plainLinks(line string) string {
 		parts := link.FindStringSubmatch(found)
 		text, to := parts[1], parts[2]
 		name, _, _ := strings.Cut(to, "#")
-		topic, isPage := strings.CutSuffix(name, ".md")
+		topic := strings.TrimPrefix(strings.TrimSuffix(name, ".md"), "schemas/")
 		switch {
 		case name == "":
 			return text
-		case isPage && !strings.Contains(topic, "/"):
+		case !strings.Contains(topic, "/"):
 			return fmt.Sprintf("%s (mergexo help %s)", text, topic)
-		case strings.HasPrefix(name, "schemas/"):
-			return fmt.Sprintf("%s (mergexo help %s)", text, strings.TrimPrefix(name, "schemas/"))
 		case strings.HasPrefix(to, "../../"):
-			return fmt.Sprintf("%s (%s%s)", text, source, strings.TrimPrefix(to, "../../"))
+			return fmt.Sprintf("%s (https://github.com/mergexo/mergexo/blob/main/%s)", text, strings.TrimPrefix(to, "../../"))
 		}
 		return fmt.Sprintf("%s (%s)", text, to)
 	})

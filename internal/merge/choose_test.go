@@ -15,13 +15,14 @@ import (
 func TestHowAPullRequestIsMerged(t *testing.T) {
 	t.Parallel()
 	entities := []string{"entities/**"}
-	for name, tt := range map[string]struct {
+	type row struct {
 		branch, asked string
 		fork          bool
 		facts         model.MergeFacts
 		want          merge.Way
 		problem       string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"by default":                 {branch: "agent/x", want: merge.Way{Strategy: "rebase", Why: "default"}},
 		"by a rule":                  {branch: "gh-pr-8", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
 		"by a rule of its directory": {branch: "gh-pr-8/fix/it", want: merge.Way{Strategy: "no-ff", Why: `the settings' rule for "gh-pr-*"`, BaseWins: entities}},
@@ -69,24 +70,22 @@ func TestHowAPullRequestIsMerged(t *testing.T) {
 		"squash of a branch that was a base": {branch: "x", asked: "squash", facts: model.MergeFacts{Past: 3},
 			problem: "strategy squash moves the head branch, but pull request 3 was based on it; strategy=no-ff leaves it as it is"},
 		"linear history that GitHub can make": {branch: "x", asked: "api", facts: model.MergeFacts{LinearHistory: true, Methods: []string{"merge", "squash"}}, want: merge.Way{Strategy: "api", Why: "the command"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			p := pull()
-			p.HeadRef, p.CrossRepo = tt.branch, tt.fork
-			way, err := merge.Choose(ready().Policy, p, tt.facts, tt.asked)
-			if tt.problem == "" {
-				require.NoError(t, err)
-				assert.Equal(t, tt.want, way)
-				return
-			}
-			var refusal *merge.Refusal
-			require.True(t, errors.As(err, &refusal))
-			assert.Equal(t, model.CodeStrategy, refusal.Code)
-			assert.Equal(t, tt.problem, refusal.Text)
-			assert.Zero(t, way)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		p := pull()
+		p.HeadRef, p.CrossRepo = tt.branch, tt.fork
+		way, err := merge.Choose(ready().Policy, p, tt.facts, tt.asked)
+		if tt.problem == "" {
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, way)
+			return
+		}
+		var refusal *merge.Refusal
+		require.True(t, errors.As(err, &refusal))
+		assert.Equal(t, model.CodeStrategy, refusal.Code)
+		assert.Equal(t, tt.problem, refusal.Text)
+		assert.Zero(t, way)
+	})
 }
 
 // One line of the settings brings back what there was before forks were merged: their commits are picked.
@@ -144,8 +143,7 @@ func TestWhatIsOffIsToBeHadFromElsewhere(t *testing.T) {
 		"the default":  {Strategy: "squash", Rules: []merge.Rule{off}},
 		"another rule": {Strategy: "rebase", Rules: []merge.Rule{off, {Branch: "agent/**", Strategy: "squash", Enabled: true}}},
 	} {
-		way := must.Get(merge.Choose(p, pull(), model.MergeFacts{}, "squash"))(t, name)
-		assert.Equal(t, "squash", way.Strategy, name)
+		assert.Equal(t, "squash", must.Get(merge.Choose(p, pull(), model.MergeFacts{}, "squash"))(t, name).Strategy, name)
 	}
 	_, err := merge.Choose(merge.Policy{Strategy: "rebase", Rules: []merge.Rule{off}}, pull(), model.MergeFacts{}, "squash")
 	require.ErrorContains(t, err, "is disabled for branch")
@@ -156,18 +154,18 @@ func TestTheFirstRuleThatMatchesWins(t *testing.T) {
 	p := pull()
 	p.HeadRef = "a/b"
 	rules := []merge.Rule{{Branch: "a/*", Strategy: "squash"}, {Branch: "a/**", Strategy: "cherry-pick", Enabled: true}, {Branch: "*/b", Strategy: "api", Enabled: true}}
-	way := must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, ""))(t)
-	assert.Equal(t, "cherry-pick", way.Strategy)
+	assert.Equal(t, "cherry-pick", must.Get(merge.Choose(merge.Policy{Strategy: "rebase", Rules: rules}, p, model.MergeFacts{}, ""))(t).Strategy)
 }
 
 func TestHowAMirrorIsMerged(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct {
+	type row struct {
 		rules         []merge.Rule
 		asked, tip    string
 		facts         model.MergeFacts
 		want, problem string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"by default":               {want: "no-ff"},
 		"of a fork's main":         {facts: model.MergeFacts{DefaultHead: true, Users: []int{9}}, want: "no-ff"},
 		"past a rule for the head": {rules: []merge.Rule{{Branch: "fix", Strategy: "cherry-pick", Enabled: true}}, want: "no-ff"},
@@ -183,26 +181,23 @@ func TestHowAMirrorIsMerged(t *testing.T) {
 			problem: `with strategy api GitHub merges only the head, without the commits on top of it on branch "gh-pr-7/fix"; strategy=no-ff merges them all`},
 		"linear history": {facts: model.MergeFacts{LinearHistory: true},
 			problem: `strategy no-ff makes a merge commit, but the rules of branch "main" require a linear history; use strategy=api`},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			cs := mirrored()
-			cs.Policy.Strategy, cs.Policy.Rules, cs.Request.Asked = "squash", tt.rules, tt.asked
-			if cs.Facts = tt.facts; tt.tip != "" {
-				cs.Request.MirrorSHA = tt.tip
-			}
-			way, err := merge.ChooseFor(cs.Policy, cs.Snapshot.Pull, cs.Facts, cs.Request)
-			v := merge.Evaluate(cs)
-			assert.Equal(t, way, v.Way)
-			if tt.problem == "" {
-				require.NoError(t, err)
-				assert.Equal(t, tt.want, way.Strategy)
-				return
-			}
-			require.EqualError(t, err, tt.problem)
-			assert.Zero(t, way)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		t.Parallel()
+		cs := mirrored()
+		cs.Policy.Strategy, cs.Policy.Rules, cs.Request.Asked = "squash", tt.rules, tt.asked
+		if cs.Facts = tt.facts; tt.tip != "" {
+			cs.Request.MirrorSHA = tt.tip
+		}
+		way, err := merge.ChooseFor(cs.Policy, cs.Snapshot.Pull, cs.Facts, cs.Request)
+		assert.Equal(t, way, merge.Evaluate(cs).Way)
+		if tt.problem == "" {
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, way.Strategy)
+			return
+		}
+		require.EqualError(t, err, tt.problem)
+		assert.Zero(t, way)
+	})
 	way := must.Get(merge.ChooseFor(ready().Policy, pull(), model.MergeFacts{}, model.MergeMarker{Asked: "squash"}))(t)
 	assert.Equal(t, merge.Way{Strategy: "squash", Why: "the command"}, way, "without a mirror it is as ever")
 }

@@ -1,4 +1,5 @@
-// Package must says in one line what every test says around a call: take its value, and end where there is an error.
+// Package must says in one line what every test says around a call: take its value, and end where there is an error. And it tells a
+// table as one story for each of its rows.
 package must
 
 import (
@@ -18,3 +19,11 @@ func Get[T any](value T, err error) func(t testing.TB, said ...any) T {
 
 // Err takes what a call returns, and gives its error alone.
 func Err[T any](_ T, err error) error { return err }
+
+// Each runs a story once for each row of a table, as a test of the row's name.
+func Each[K ~string, Row any](t *testing.T, rows map[K]Row, story func(t *testing.T, row Row)) {
+	t.Helper()
+	for name, row := range rows {
+		t.Run(string(name), func(t *testing.T) { story(t, row) })
+	}
+}

@@ -125,8 +125,7 @@ func TestGolden(t *testing.T) {
 			golden.File(t, name+".json", b.String())
 			path := filepath.Join(t.TempDir(), "out")
 			require.NoError(t, Outputs(path, r))
-			got := must.Get(os.ReadFile(path))(t)
-			golden.File(t, name+".outputs.txt", string(got))
+			golden.File(t, name+".outputs.txt", string(must.Get(os.ReadFile(path))(t)))
 		})
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/golden"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/review"
 	"github.com/mergexo/mergexo/internal/strictjson"
 )
@@ -26,31 +27,29 @@ func finding(path string, line int64, severity model.Severity, text string) mode
 func never(model.Finding) bool { return false }
 
 func TestAFindingThatBreaksARuleIsNamedByItsField(t *testing.T) {
-	for _, c := range []struct {
-		name    string
+	type row struct {
 		finding model.Finding
 		want    string
-	}{
-		{"fine", finding("a/b.go", 7, model.Must, "It leaks."), ""},
-		{"the whole file", finding("a b.go", 0, model.Nit, "Long."), ""},
-		{"no path", finding("", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got ""`},
-		{"a path that leaves", finding("a/../../b", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "a/../../b"`},
-		{"a path of the machine", finding("/etc/passwd", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "/etc/passwd"`},
-		{"two lines as a path", finding("a\n::error::b", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "a\n::error::b"`},
-		{"a line before the first", finding("a", -1, model.Must, "x"), "findings[0].line: want the number of a line, or 0 for the whole file, got -1"},
-		{"a line that no file has", finding("a", 1<<40, model.Must, "x"), "findings[0].line: want the number of a line, or 0 for the whole file, got 1099511627776"},
-		{"another severity", finding("a", 1, "blocker", "x"), `findings[0].severity: want must, should or nit, got "blocker"`},
-		{"no text", finding("a", 1, model.Must, " \n"), "findings[0].text: must not be empty"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			err := review.Check([]model.Finding{c.finding})
-			if c.want == "" {
-				assert.NoError(t, err)
-				return
-			}
-			assert.EqualError(t, err, c.want)
-		})
 	}
+	must.Each(t, map[string]row{
+		"fine":                    {finding("a/b.go", 7, model.Must, "It leaks."), ""},
+		"the whole file":          {finding("a b.go", 0, model.Nit, "Long."), ""},
+		"no path":                 {finding("", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got ""`},
+		"a path that leaves":      {finding("a/../../b", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "a/../../b"`},
+		"a path of the machine":   {finding("/etc/passwd", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "/etc/passwd"`},
+		"two lines as a path":     {finding("a\n::error::b", 7, model.Must, "x"), `findings[0].path: want a path from the top of the repository, got "a\n::error::b"`},
+		"a line before the first": {finding("a", -1, model.Must, "x"), "findings[0].line: want the number of a line, or 0 for the whole file, got -1"},
+		"a line that no file has": {finding("a", 1<<40, model.Must, "x"), "findings[0].line: want the number of a line, or 0 for the whole file, got 1099511627776"},
+		"another severity":        {finding("a", 1, "blocker", "x"), `findings[0].severity: want must, should or nit, got "blocker"`},
+		"no text":                 {finding("a", 1, model.Must, " \n"), "findings[0].text: must not be empty"},
+	}, func(t *testing.T, c row) {
+		err := review.Check([]model.Finding{c.finding})
+		if c.want == "" {
+			assert.NoError(t, err)
+			return
+		}
+		assert.EqualError(t, err, c.want)
+	})
 }
 
 func TestTheGravestOfManyFindingsAreKept(t *testing.T) {
@@ -69,30 +68,28 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	leak := finding("a.go", 7, model.Should, "The file is never closed.")
 	moved := finding("a.go", 90, model.Must, "the file is NEVER closed")
 	other := finding("a.go", 8, model.Nit, "A typo: teh.")
-	for _, c := range []struct {
-		name   string
+	type row struct {
 		found  []model.Finding
 		raised []model.Raised
 		known  func(model.Finding) bool
 		want   []model.Finding
-	}{
-		{"new ones, the gravest first", []model.Finding{other, leak}, nil, never, []model.Finding{leak, other}},
-		{"twice in one answer, at its gravest", []model.Finding{leak, moved}, nil, never, []model.Finding{moved}},
-		{"known by its token", []model.Finding{leak, other}, nil, func(f model.Finding) bool { return f == leak }, []model.Finding{other}},
-		{"in the same words, wherever the line is now", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: leak.Text}}, never, nil},
-		{"about the same line, in other words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
-		{"about the same line, in similar words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "This file is never closed."}}, never, nil},
-		{"about a line that is settled, in other words", []model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it.", Settled: true}}, never, nil},
-		{"a must on a line that is settled, in other words", []model.Finding{moved}, []model.Raised{{Path: "a.go", Line: 90, Text: "Rename it.", Settled: true}}, never, []model.Finding{moved}},
-		{"the same line of another file", []model.Finding{leak}, []model.Raised{{Path: "b.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
-		{"in similar words, which is settled", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again", Settled: true}}, never, nil},
-		{"in similar words, which is not", []model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again"}}, never, []model.Finding{moved}},
-		{"something else in a file where one is settled", []model.Finding{other}, []model.Raised{{Path: "a.go", Text: leak.Text, Settled: true}}, never, []model.Finding{other}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			assert.Equal(t, c.want, review.Fresh(c.found, c.raised, c.known))
-		})
 	}
+	must.Each(t, map[string]row{
+		"new ones, the gravest first":                      {[]model.Finding{other, leak}, nil, never, []model.Finding{leak, other}},
+		"twice in one answer, at its gravest":              {[]model.Finding{leak, moved}, nil, never, []model.Finding{moved}},
+		"known by its token":                               {[]model.Finding{leak, other}, nil, func(f model.Finding) bool { return f == leak }, []model.Finding{other}},
+		"in the same words, wherever the line is now":      {[]model.Finding{moved}, []model.Raised{{Path: "a.go", Text: leak.Text}}, never, nil},
+		"about the same line, in other words":              {[]model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
+		"about the same line, in similar words":            {[]model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "This file is never closed."}}, never, nil},
+		"about a line that is settled, in other words":     {[]model.Finding{leak}, []model.Raised{{Path: "a.go", Line: 7, Text: "Close it.", Settled: true}}, never, nil},
+		"a must on a line that is settled, in other words": {[]model.Finding{moved}, []model.Raised{{Path: "a.go", Line: 90, Text: "Rename it.", Settled: true}}, never, []model.Finding{moved}},
+		"the same line of another file":                    {[]model.Finding{leak}, []model.Raised{{Path: "b.go", Line: 7, Text: "Close it."}}, never, []model.Finding{leak}},
+		"in similar words, which is settled":               {[]model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again", Settled: true}}, never, nil},
+		"in similar words, which is not":                   {[]model.Finding{moved}, []model.Raised{{Path: "a.go", Text: "The file is never closed again"}}, never, []model.Finding{moved}},
+		"something else in a file where one is settled":    {[]model.Finding{other}, []model.Raised{{Path: "a.go", Text: leak.Text, Settled: true}}, never, []model.Finding{other}},
+	}, func(t *testing.T, c row) {
+		assert.Equal(t, c.want, review.Fresh(c.found, c.raised, c.known))
+	})
 }
 
 func TestOnlyOneSuggestionIsMadeForALine(t *testing.T) {
@@ -138,30 +135,27 @@ func TestOnlyWhoMaySettlesAFinding(t *testing.T) {
 	}
 	fork := review.Settler{Author: "mallory", May: func(login string) bool { return login == "alice" }}
 	own := review.Settler{May: fork.May}
-	for _, c := range []struct {
-		name     string
+	type row struct {
 		by       review.Settler
 		comments []model.Comment
 		want     bool
 		ask      []string
-	}{
-		{"by who may", fork, said("alice", "NONE"), true, nil},
-		{"by who seems a stranger and may be a hidden member", fork, said("eve", "NONE"), false, []string{"eve"}},
-		{"by a deleted account", fork, said("", "NONE"), false, nil},
-		{"by a member whose rights are not known", fork, said("Dan", "MEMBER"), false, []string{"dan"}},
-		{"by the author of the fork", fork, said("mallory", "CONTRIBUTOR"), false, []string{"mallory"}},
-		{"resolved by somebody", fork, resolved("dan"), true, nil},
-		{"resolved by the author of the fork", fork, resolved("Mallory"), false, []string{"mallory"}},
-		{"resolved by the author of a branch of the repository", own, resolved("mallory"), true, nil},
-		{"resolved by a bot", own, resolved(""), false, nil},
-		{"resolved by a bot on a fork", fork, resolved(""), false, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			got := review.Raised(c.comments, func(body string) string { return body }, c.by)
-			assert.Equal(t, c.want, got[0].Settled)
-			assert.Equal(t, c.ask, c.by.Settlers(c.comments))
-		})
 	}
+	must.Each(t, map[string]row{
+		"by who may": {fork, said("alice", "NONE"), true, nil},
+		"by who seems a stranger and may be a hidden member":   {fork, said("eve", "NONE"), false, []string{"eve"}},
+		"by a deleted account":                                 {fork, said("", "NONE"), false, nil},
+		"by a member whose rights are not known":               {fork, said("Dan", "MEMBER"), false, []string{"dan"}},
+		"by the author of the fork":                            {fork, said("mallory", "CONTRIBUTOR"), false, []string{"mallory"}},
+		"resolved by somebody":                                 {fork, resolved("dan"), true, nil},
+		"resolved by the author of the fork":                   {fork, resolved("Mallory"), false, []string{"mallory"}},
+		"resolved by the author of a branch of the repository": {own, resolved("mallory"), true, nil},
+		"resolved by a bot":                                    {own, resolved(""), false, nil},
+		"resolved by a bot on a fork":                          {fork, resolved(""), false, nil},
+	}, func(t *testing.T, c row) {
+		assert.Equal(t, c.want, review.Raised(c.comments, func(body string) string { return body }, c.by)[0].Settled)
+		assert.Equal(t, c.ask, c.by.Settlers(c.comments))
+	})
 }
 
 func TestWordsThatTurnAFindingDown(t *testing.T) {

@@ -8,15 +8,13 @@ import (
 
 // What GITHUB_TOKEN opens and pushes starts runs that wait for somebody's approval; what people push does not.
 func TestRunsOfGitHubTokenWaitForApproval(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.commit(".github/workflows/ci.yml", "name: CI\non:\n  pull_request:\n")
 	c.commit(".github/workflows/opened.yml", "on: {pull_request: {types: [opened]}}\n")
 	c.commit(".github/workflows/one.yaml", "name: One\non: pull_request\n")
 	c.commit(".github/workflows/push.yml", "name: Push\non: [push]\n")
 	c.commit(".github/workflows/broken.yml", "on: [\n")
-	c.commit(".github/workflows/README.md", "on: pull_request\n")
-	c.git("push", "-q", "origin", "main")
+	c.push(".github/workflows/README.md", "on: pull_request\n")
 	runs := func() (all []string) {
 		for _, r := range w.as("octo", "GET", repoPath+"/actions/runs", nil).want(200).obj()["workflow_runs"].([]any) {
 			r := r.(obj)
@@ -42,8 +40,7 @@ func TestRunsOfGitHubTokenWaitForApproval(t *testing.T) {
 	require.Equal(t, append(held(sha, "One", "CI"), opened...), runs())
 	c.git("fetch", "-q")
 	c.git("checkout", "-q", "x")
-	c.commit("a.txt", "c\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("a.txt", "c\n")
 	require.Len(t, runs(), 5)
 	c.branch("y", "y.txt", "y\n")
 	w.pull("octo", "y")

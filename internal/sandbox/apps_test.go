@@ -81,8 +81,7 @@ func (a *anApp) set(more map[string]any) {
 func (a *anApp) sign(issuer string, issued, expires time.Duration) string {
 	a.t.Helper()
 	now := a.s.world.now()
-	token, err := jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": issuer, "iat": now.Add(issued).Unix(), "exp": now.Add(expires).Unix()}).SignedString(a.key)
-	require.NoError(a.t, err)
+	token := must.Get(jwt.NewWithClaims(jwt.SigningMethodRS256, jwt.MapClaims{"iss": issuer, "iat": now.Add(issued).Unix(), "exp": now.Add(expires).Unix()}).SignedString(a.key))(a.t)
 	return token
 }
 

@@ -8,8 +8,7 @@ import (
 )
 
 func TestChecksTellWebhooksOfTheirPullRequests(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	sha := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	before := w.deliveries()

@@ -171,11 +171,12 @@ func tagMain(t *testing.T, s *Server) string {
 func TestTheValidatorRefuses(t *testing.T) {
 	api := must.Get(conform.Load())(t)
 	label := `{"id":1,"node_id":"x","url":"http://x/y","name":"bug","description":null,"color":"ff0000","default":true`
-	for name, c := range map[string]struct {
+	type row struct {
 		method, path, sent string
 		status             int
 		body, want         string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"fine":                  {"GET", "/repos/o/r/labels/bug", "", 200, label + "}", ""},
 		"missing field":         {"GET", "/repos/o/r/labels/bug", "", 200, `{"id":1}`, "not as GitHub describes"},
 		"wrong type":            {"GET", "/repos/o/r/labels/bug", "", 200, strings.Replace(label, `"id":1`, `"id":"1"`, 1) + "}", "not as GitHub describes"},
@@ -187,15 +188,13 @@ func TestTheValidatorRefuses(t *testing.T) {
 		"general error":         {"GET", "/repos/o/r/labels/bug", "", 401, `{"message":"Bad credentials","documentation_url":"http://x","status":"401"}`, ""},
 		"error without words":   {"GET", "/repos/o/r/labels/bug", "", 403, `{"message":17}`, "403"},
 		"slashes in a ref":      {"GET", "/repos/o/r/git/ref/heads/a/b", "", 404, `{"message":"Not Found","documentation_url":"http://x","status":"404"}`, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			r := httptest.NewRequest(c.method, conform.Prefix+c.path, strings.NewReader(c.sent))
-			err := api.Check(r, []byte(c.sent), c.status, http.Header{"Content-Type": {"application/json"}}, []byte(c.body))
-			if c.want == "" {
-				assert.NoError(t, err)
-			} else {
-				assert.ErrorContains(t, err, c.want)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		r := httptest.NewRequest(c.method, conform.Prefix+c.path, strings.NewReader(c.sent))
+		err := api.Check(r, []byte(c.sent), c.status, http.Header{"Content-Type": {"application/json"}}, []byte(c.body))
+		if c.want == "" {
+			assert.NoError(t, err)
+		} else {
+			assert.ErrorContains(t, err, c.want)
+		}
+	})
 }

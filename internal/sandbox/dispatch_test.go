@@ -11,8 +11,7 @@ import (
 const numbered = "name: MergeXO\non:\n  schedule: [{cron: \"17 * * * *\"}]\n  workflow_dispatch:\n    inputs:\n      number: {description: a number}\n      mode: {default: fast}\n"
 
 func TestARunIsStartedByHand(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	head := c.branch("x", ".github/workflows/mergexo.yml", numbered)
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"status": "in_progress"}).want(200)
 	before := w.deliveries()
@@ -49,8 +48,7 @@ func TestARunThatCannotBeStarted(t *testing.T) {
 	} {
 		c.commit(".github/workflows/"+name+".yml", text+"\n")
 	}
-	c.commit(".github/workflows/notes.txt", "on: workflow_dispatch\n")
-	c.git("push", "-q", "origin", "x")
+	c.push(".github/workflows/notes.txt", "on: workflow_dispatch\n")
 	before := w.deliveries()
 	try := func(login, file, ref string, inputs obj) *answer {
 		return w.as(login, "POST", repoPath+"/actions/workflows/"+file+"/dispatches", obj{"ref": ref, "inputs": inputs})

@@ -90,8 +90,7 @@ func TestAForkIsDeleted(t *testing.T) {
 				p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).want(200).obj()
 				require.Nil(t, p["head"].(obj)["repo"])
 				require.Equal(t, head, p["head"].(obj)["sha"])
-				require.NoError(t, w.s.Close())
-				w.start()
+				w.restart()
 			}
 			require.Error(t, must.Err(c.try("ls-remote", "origin")))
 			o := w.clone("octo")
@@ -138,8 +137,7 @@ func TestAnswersComeLate(t *testing.T) {
 	close(hour)
 	require.Equal(t, []int{200, 200}, []int{<-answers, <-answers})
 
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	waited := false
 	w.s.after = func(d time.Duration) <-chan time.Time { waited = d == time.Hour; return hour }
 	w.as("octo", "GET", repoPath, nil).want(200)

@@ -13,8 +13,7 @@ import (
 )
 
 func TestAPullRequestFollowsItsBranch(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	first := c.branch("agent/x", "a.txt", "one\ntwo\nthree\n")
 	n := w.pull("octo", "agent/x")
 	path := fmt.Sprintf("%s/pulls/%d", repoPath, n)
@@ -46,8 +45,7 @@ func TestAPullRequestFollowsItsBranch(t *testing.T) {
 }
 
 func TestAHeadThatIsDeletedOrEmptiedClosesItsPullRequest(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	gone := c.branch("gone", "a.txt", "a\n")
 	c.branch("emptied", "b.txt", "b\n")
 	n, m := w.pull("octo", "gone"), w.pull("octo", "emptied")
@@ -67,8 +65,7 @@ func TestAHeadThatIsDeletedOrEmptiedClosesItsPullRequest(t *testing.T) {
 }
 
 func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	c.git("commit", "-q", "--amend", "-m", "Rebased")
@@ -79,8 +76,7 @@ func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
 }
 
 func TestClonesOfAllKinds(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	for i := range 5 {
 		c.commit("f.txt", strings.Repeat("line\n", i+1))
 	}
@@ -105,8 +101,7 @@ func TestClonesOfAllKinds(t *testing.T) {
 	req.Header.Set("Git-Protocol", "version=2")
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	body := must.Get(io.ReadAll(resp.Body))(t)
-	require.Contains(t, string(body), "version 2")
+	require.Contains(t, string(must.Get(io.ReadAll(resp.Body))(t)), "version 2")
 	out, err := w.clone("octo").try("ls-remote", w.url+"/octo/widgets.git", "HEAD")
 	require.NoError(t, err, out)
 }
@@ -126,19 +121,14 @@ func TestWhoMayPush(t *testing.T) {
 	c.login = "wendy"
 	c.git("push", "-q", "origin", "HEAD:refs/heads/y")
 
-	out, err := c.try("-c", "http.extraheader=", "-c", "http.extraheader=Authorization: Bearer nonsense", "ls-remote", w.url+"/octo/widgets")
-	require.Error(t, err)
-	require.Contains(t, out, "could not read Username", "a bad token is asked for again")
+	require.Contains(t, c.fails("-c", "http.extraheader=", "-c", "http.extraheader=Authorization: Bearer nonsense", "ls-remote", w.url+"/octo/widgets"), "could not read Username", "a bad token is asked for again")
 
 	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/secret", "private": true}).want(201)
-	out, err = c.try("ls-remote", w.url+"/octo/secret")
-	require.Error(t, err)
-	require.Contains(t, out, "not found")
+	require.Contains(t, c.fails("ls-remote", w.url+"/octo/secret"), "not found")
 }
 
 func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	first := c.branch("x", "a.txt", "a\n")
 	c.git("push", "-q", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD:refs/mergexo/lock/main")
 	out, err := c.try("push", "--force-with-lease=refs/mergexo/lock/main:", "origin", "HEAD~1:refs/mergexo/lock/main")
@@ -152,9 +142,7 @@ func TestHiddenRefsLeasesAndAtomicPushes(t *testing.T) {
 
 	n := w.pull("octo", "x")
 	ref := fmt.Sprintf("refs/pull/%d/head", n)
-	out, err = c.try("push", "--atomic", "origin", "+HEAD~1:"+ref, "HEAD:refs/heads/z")
-	require.Error(t, err)
-	require.Contains(t, out, "deny updating a hidden ref")
+	require.Contains(t, c.fails("push", "--atomic", "origin", "+HEAD~1:"+ref, "HEAD:refs/heads/z"), "deny updating a hidden ref")
 	require.Empty(t, c.git("ls-remote", "origin", "z"), "one refused ref refuses all")
 	require.Equal(t, second, strings.Fields(c.git("ls-remote", "origin", ref))[0])
 }
@@ -166,21 +154,15 @@ func TestProtectedBranches(t *testing.T) {
 	w.as("", "PUT", "/_sandbox/protection", obj{"repository": "octo/widgets", "branch": "main", "push": []string{"Max"}}).want(204)
 	c := w.clone("wendy")
 	c.commit("a.txt", "a\n")
-	out, err := c.try("push", "origin", "HEAD:main")
-	require.Error(t, err)
-	require.Contains(t, out, "GH006: Protected branch update failed for refs/heads/main")
-	out, err = c.try("push", "--atomic", "origin", "HEAD:main", "HEAD:other")
-	require.Error(t, err)
-	require.Contains(t, out, "atomic")
+	require.Contains(t, c.fails("push", "origin", "HEAD:main"), "GH006: Protected branch update failed for refs/heads/main")
+	require.Contains(t, c.fails("push", "--atomic", "origin", "HEAD:main", "HEAD:other"), "atomic")
 	require.Empty(t, c.git("ls-remote", "origin", "other"))
 	c.git("push", "-q", "origin", "HEAD:other")
 
 	c.login = "max"
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.git("commit", "-q", "--amend", "-m", "Rewritten")
-	out, err = c.try("push", "-f", "origin", "HEAD:main")
-	require.Error(t, err)
-	require.Contains(t, out, "Cannot force-push")
+	require.Contains(t, c.fails("push", "-f", "origin", "HEAD:main"), "Cannot force-push")
 	main := w.as("", "GET", repoPath+"/git/ref/heads/main", nil).want(200).obj()["object"].(obj)["sha"]
 	w.as("wendy", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": main}).want(422)
 	w.as("", "PUT", "/_sandbox/protection", obj{"branch": "main"}).want(204)
@@ -192,9 +174,7 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 	c := w.clone("actions")
 	c.commit(".github/workflows/older.yml", "on: push\n")
 	c.commit(".github/workflows/ci.yml", "on: push\n")
-	out, err := c.try("push", "origin", "HEAD:refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission")
+	require.Contains(t, c.fails("push", "origin", "HEAD:refs/heads/x"), "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml` without `workflows` permission")
 	c.login = "octo"
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.login = "actions"
@@ -205,8 +185,7 @@ func TestAWorkflowTokenCannotPushWorkflows(t *testing.T) {
 // A new ref has to have the workflows that some branch has now, though all of its commits are known. Nor does the merge endpoint
 // take a change of them.
 func TestAWorkflowTokenMakesNoRefWithOldWorkflows(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	old := c.commit("a.txt", "a\n")
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.commit(".github/workflows/ci.yml", "on: push\n")
@@ -216,9 +195,7 @@ func TestAWorkflowTokenMakesNoRefWithOldWorkflows(t *testing.T) {
 	c.git("push", "-q", "origin", "HEAD:main")
 	c.login = "actions"
 	c.git("push", "-q", "origin", old+":refs/heads/none") // it has no workflow at all
-	out, err := c.try("push", "origin", then+":refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml`")
+	require.Contains(t, c.fails("push", "origin", then+":refs/heads/x"), "refusing to allow a GitHub App to create or update workflow `.github/workflows/ci.yml`")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
 
 	c.login = "octo"
@@ -237,9 +214,7 @@ func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
 	n := w.pull("eve", "eve:topic")
 	c := w.clone("actions")
 	c.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
-	out, err := c.try("push", "origin", head+":refs/heads/x")
-	require.Error(t, err)
-	require.Contains(t, out, "refusing to allow a GitHub App to create or update workflow")
+	require.Contains(t, c.fails("push", "origin", head+":refs/heads/x"), "refusing to allow a GitHub App to create or update workflow")
 	c.git("push", "-q", "origin", head+"~1:refs/heads/x")
 	c.login = "octo"
 	c.git("push", "-q", "origin", head+":refs/heads/theirs")
@@ -248,14 +223,12 @@ func TestAWorkflowTokenCannotPushWorkflowsOfAFork(t *testing.T) {
 }
 
 func TestABigPushIsChunkedAndALargeOneIsZipped(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	var b strings.Builder
 	for i := range 200_000 {
 		fmt.Fprintf(&b, "%x\n", i*2654435761)
 	}
 	c.commit("big.txt", b.String())
 	c.git("-c", "http.postBuffer=65536", "push", "-q", "origin", "HEAD:refs/heads/big")
-	again := w.clone("octo", "-b", "big")
-	require.Equal(t, c.git("rev-parse", "HEAD"), again.git("rev-parse", "HEAD"))
+	require.Equal(t, c.git("rev-parse", "HEAD"), w.clone("octo", "-b", "big").git("rev-parse", "HEAD"))
 }

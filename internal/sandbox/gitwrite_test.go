@@ -17,8 +17,7 @@ func gitIn(w *town) func(stdin string, args ...string) string {
 	return func(stdin string, args ...string) string {
 		w.t.Helper()
 		env := append(identity("Ada", "ada@example.com", inventedAt), "GIT_INDEX_FILE=index.test")
-		out := must.Get(runGit(w.s.git.path(w.s.st.Repositories[0]), env, []byte(stdin), args...))(w.t)
-		return strings.TrimSuffix(string(out), "\n")
+		return strings.TrimSuffix(string(must.Get(runGit(w.s.git.path(w.s.st.Repositories[0]), env, []byte(stdin), args...))(w.t)), "\n")
 	}
 }
 
@@ -40,8 +39,7 @@ func TestObjectsAreWrittenAsGitWritesThem(t *testing.T) {
 				list = append(list, treeEntry{Path: e})
 			}
 		}
-		sha := must.Get(w.s.trees.edit(r, base, list))(t)
-		return sha
+		return must.Get(w.s.trees.edit(r, base, list))(t)
 	}
 	// index is the same by git's own index, in which a file gives way to a directory and the other way around.
 	index := func(base string, entries ...string) string {

@@ -51,8 +51,7 @@ func TestADeletedIssue(t *testing.T) {
 	w.as("octo", "PATCH", repoPath, obj{"private": true}).want(200)
 	w.as("stranger", "GET", issue, nil).want(404)
 
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	w.as("octo", "GET", issue, nil).want(410)
 	for _, bad := range []obj{{"number": 1, "state": "deleted"}, {"number": 2, "state": "lost"}, {"number": 2, "state": "transferred", "to": "octo/widgets"}, {"number": 2, "state": "transferred", "to": "octo/nowhere"}} {
 		w.as("", "PUT", "/_sandbox/issues", bad).want(422)
@@ -145,8 +144,7 @@ func TestAnEmptyRepository(t *testing.T) {
 	c := &clone{w, "octo", t.TempDir()}
 	c.git("clone", "-q", w.url+"/octo/bare", ".")
 	c.git("checkout", "-q", "-b", "agent/first")
-	c.commit("a.txt", "a\n")
-	c.git("push", "-q", "origin", "agent/first")
+	c.push("a.txt", "a\n")
 	require.Equal(t, obj{"isEmpty": false, "defaultBranchRef": obj{"name": "agent/first"}, "ref": nil, "issues": obj{"totalCount": 1.0}}, state(), "the first branch becomes the default one")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/main")
 	require.Equal(t, obj{"name": "agent/first"}, state().(obj)["defaultBranchRef"], "and stays it")

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // gqlBodies are the bodies of a page of comments.
@@ -32,37 +34,36 @@ func TestGraphQLPagesInBothDirections(t *testing.T) {
 		reversed[len(said)-1-i] = s
 	}
 	const page = `{ totalCount pageInfo { hasNextPage hasPreviousPage startCursor endCursor } nodes { body } edges { cursor } }`
-	for name, c := range map[string]struct {
+	type row struct {
 		size, cursor, order, next, more string
 		want                            []string
 		back                            bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"forward":                {"first", "after", "", "endCursor", "hasNextPage", said, false},
 		"backward":               {"last", "before", "", "startCursor", "hasPreviousPage", said, true},
 		"newest first":           {"first", "after", ", orderBy: {field: UPDATED_AT, direction: DESC}", "endCursor", "hasNextPage", reversed, false},
 		"newest first, from end": {"last", "before", ", orderBy: {field: UPDATED_AT, direction: DESC}", "startCursor", "hasPreviousPage", reversed, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var got []string
-			var cursor any
-			for range 10 {
-				a := w.ask("ann", fmt.Sprintf(`query($c: String) { repository(owner: "octo", name: "widgets") { pullRequest(number: 2) { comments(%s: 64, %s: $c%s) %s } } }`,
-					c.size, c.cursor, c.order, page), map[string]any{"c": cursor}).fine()
-				assert.EqualValues(t, 250, a.pull("comments", "totalCount"))
-				if c.back {
-					got = append(gqlBodies(a), got...)
-				} else {
-					got = append(got, gqlBodies(a)...)
-				}
-				cursor = a.pull("comments", "pageInfo", c.next)
-				assert.Equal(t, a.pull("comments", "pageInfo", "startCursor"), a.pull("comments", "edges", 0, "cursor"))
-				if a.pull("comments", "pageInfo", c.more) == false {
-					break
-				}
+	}, func(t *testing.T, c row) {
+		var got []string
+		var cursor any
+		for range 10 {
+			a := w.ask("ann", fmt.Sprintf(`query($c: String) { repository(owner: "octo", name: "widgets") { pullRequest(number: 2) { comments(%s: 64, %s: $c%s) %s } } }`,
+				c.size, c.cursor, c.order, page), map[string]any{"c": cursor}).fine()
+			assert.EqualValues(t, 250, a.pull("comments", "totalCount"))
+			if c.back {
+				got = append(gqlBodies(a), got...)
+			} else {
+				got = append(got, gqlBodies(a)...)
 			}
-			assert.Equal(t, c.want, got)
-		})
-	}
+			cursor = a.pull("comments", "pageInfo", c.next)
+			assert.Equal(t, a.pull("comments", "pageInfo", "startCursor"), a.pull("comments", "edges", 0, "cursor"))
+			if a.pull("comments", "pageInfo", c.more) == false {
+				break
+			}
+		}
+		assert.Equal(t, c.want, got)
+	})
 }
 
 func TestGraphQLACursorOutlivesItsComment(t *testing.T) {
@@ -80,7 +81,8 @@ func TestGraphQLACursorOutlivesItsComment(t *testing.T) {
 func TestGraphQLLimits(t *testing.T) {
 	w := newGQLWorld(t)
 	nested := `pullRequests(first: 100) { nodes { comments(first: 100) { nodes { id } } labels(first: %d) { nodes { id } } } }`
-	for name, c := range map[string]struct{ selection, kind, message string }{
+	type row struct{ selection, kind, message string }
+	must.Each(t, map[string]row{
 		"no bounds": {`issues { nodes { id } }`, "MISSING_PAGINATION_BOUNDARIES",
 			"You must provide a `first` or `last` value to properly paginate the `issues` connection."},
 		"no bounds in a fragment": {`...F } } fragment F on Repository { issues { ... on IssueConnection { edges { cursor } } `, "MISSING_PAGINATION_BOUNDARIES",
@@ -92,18 +94,16 @@ func TestGraphQLLimits(t *testing.T) {
 		"too many nodes": {`a: issues(first: 100) { nodes { comments(first: 100) { nodes { id } } } } ` +
 			`pullRequests(first: 100) { nodes { reviews(first: 100) { nodes { comments(first: 100) { nodes { id } } } } } }`,
 			"MAX_NODE_LIMIT_EXCEEDED", "This query requests up to 1,020,200 possible nodes which exceeds the maximum limit of 500,000."},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := w.ask("ann", `{ repository(owner: "octo", name: "widgets") { `+c.selection+` } }`, nil)
-			require.Equal(t, 200, a.status)
-			require.NotEmpty(t, a.Errors, a.raw)
-			assert.Equal(t, c.message, a.Errors[0]["message"])
-			if c.kind != "" {
-				assert.Equal(t, c.kind, a.Errors[0]["type"])
-			}
-			assert.Nil(t, a.Data, "nothing is run")
-		})
-	}
+	}, func(t *testing.T, c row) {
+		a := w.ask("ann", `{ repository(owner: "octo", name: "widgets") { `+c.selection+` } }`, nil)
+		require.Equal(t, 200, a.status)
+		require.NotEmpty(t, a.Errors, a.raw)
+		assert.Equal(t, c.message, a.Errors[0]["message"])
+		if c.kind != "" {
+			assert.Equal(t, c.kind, a.Errors[0]["type"])
+		}
+		assert.Nil(t, a.Data, "nothing is run")
+	})
 	// 1 + 100 + 100 requests make 2 points; what @include leaves out costs nothing.
 	a := w.ask("ann", `query($more: Boolean!) { rateLimit { cost nodeCount } repository(owner: "octo", name: "widgets") { `+fmt.Sprintf(nested, 50)+`
 		issues(first: 100) @include(if: $more) { nodes { comments(first: 100) { nodes { id } } } } } }`, map[string]any{"more": false}).fine()
@@ -127,8 +127,7 @@ func TestGraphQLALongConversationIsCheap(t *testing.T) {
 	a := w.ask("ann", gqlInPull(`comments(first: 100, orderBy: {field: UPDATED_AT, direction: DESC}) { totalCount nodes { body } }`), nil).fine()
 	assert.Equal(t, []string{"c17", "c4999", "c4998"}, gqlBodies(a)[:3])
 	wrapped, hundred := 0, int32(100)
-	_, err := pageOf(pageArgs{First: &hundred}, listing[*Comment, gqlComment]{items: w.pull.Comments, key: inOrder[*Comment],
-		wrap: func(*Comment) *gqlComment { wrapped++; return nil }})
-	require.NoError(t, err)
+	_ = must.Get(pageOf(pageArgs{First: &hundred}, listing[*Comment, gqlComment]{items: w.pull.Comments, key: inOrder[*Comment],
+		wrap: func(*Comment) *gqlComment { wrapped++; return nil }}))(t)
 	assert.Equal(t, 100, wrapped)
 }

@@ -30,12 +30,8 @@ func TestGraphQLReviewsAndThreads(t *testing.T) {
 	assert.EqualValues(t, 3, w.ask("bob", gqlInPull(reviewSelection), nil).fine().pull("reviews", "totalCount"))
 	assert.EqualValues(t, 2, a.pull("reviews", "nodes", 0, "comments", "totalCount"))
 	c := a.pull("reviews", "nodes", 0, "comments", "nodes", 0).(map[string]any)
-	assert.Equal(t, "a.txt", c["path"])
-	assert.EqualValues(t, 5, c["line"])
-	assert.Equal(t, false, c["outdated"])
-	assert.Equal(t, "LINE", c["subjectType"])
-	assert.True(t, strings.HasPrefix(c["diffHunk"].(string), "@@ -2,7 +2,8 @@"), c["diffHunk"])
-	assert.True(t, strings.HasSuffix(c["diffHunk"].(string), "+line five"), c["diffHunk"])
+	assert.Equal(t, []any{"a.txt", 5.0, false, "LINE"}, []any{c["path"], c["line"], c["outdated"], c["subjectType"]})
+	assert.Regexp(t, `(?s)^@@ -2,7 \+2,8 @@.*\+line five$`, c["diffHunk"])
 	r := a.pull("reviews", "nodes", 1, "comments", "nodes", 0).(map[string]any)
 	assert.Equal(t, map[string]any{"fullDatabaseId": fmt.Sprint(on5.ID)}, r["replyTo"])
 	assert.Equal(t, map[string]any{"fullDatabaseId": fmt.Sprint(single.ID)}, r["pullRequestReview"])
@@ -90,13 +86,11 @@ func TestGraphQLACommentOutlivesItsLine(t *testing.T) {
 	comments := func(i int) map[string]any {
 		return a.pull("reviews", "nodes", 0, "comments", "nodes", i).(map[string]any)
 	}
-	assert.Equal(t, true, comments(0)["outdated"])
-	assert.Nil(t, comments(0)["line"])
-	assert.EqualValues(t, 6, comments(0)["originalLine"])
-	assert.Equal(t, map[string]any{"oid": before}, comments(0)["commit"])
-	assert.Equal(t, false, comments(1)["outdated"])
-	assert.EqualValues(t, 8, comments(1)["line"])
-	assert.Equal(t, map[string]any{"oid": after}, comments(1)["commit"])
-	assert.Equal(t, map[string]any{"oid": before}, comments(1)["originalCommit"])
+	for i, want := range []obj{
+		{"outdated": true, "line": nil, "originalLine": 6.0, "commit": obj{"oid": before}},
+		{"outdated": false, "line": 8.0, "commit": obj{"oid": after}, "originalCommit": obj{"oid": before}},
+	} {
+		assert.Subset(t, comments(i), want)
+	}
 	assert.Equal(t, true, a.pull("reviewThreads", "nodes", 0, "isOutdated"))
 }

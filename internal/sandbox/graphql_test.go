@@ -22,31 +22,26 @@ func TestGraphQLSDLStandsOnItsOwn(t *testing.T) {
 func TestGraphQLWhoIsAsking(t *testing.T) {
 	w := newGQLWorld(t)
 	bot := w.ask("actions", `{ viewer { __typename login databaseId } rateLimit { cost remaining limit resetAt nodeCount used } }`, nil).fine()
-	assert.Equal(t, "github-actions[bot]", bot.at("viewer", "login"), "the viewer keeps its [bot]")
-	assert.EqualValues(t, actionsID, bot.at("viewer", "databaseId"))
-	assert.EqualValues(t, 1, bot.at("rateLimit", "cost"))
-	assert.EqualValues(t, 999, bot.at("rateLimit", "remaining"))
-	assert.Equal(t, "2026-03-01T13:00:00Z", bot.at("rateLimit", "resetAt"))
+	assert.Equal(t, obj{"__typename": "User", "login": "github-actions[bot]", "databaseId": float64(actionsID)}, bot.at("viewer"), "the viewer keeps its [bot]")
+	assert.Equal(t, obj{"cost": 1.0, "remaining": 999.0, "limit": 1000.0, "resetAt": "2026-03-01T13:00:00Z", "nodeCount": 0.0, "used": 1.0}, bot.at("rateLimit"))
 	ann := w.ask("ann", `{ viewer { login databaseId isViewer } repository(owner: "octo", name: "widgets") { databaseId } }`, nil).fine()
-	assert.Equal(t, "ann", ann.at("viewer", "login"))
-	assert.EqualValues(t, w.world.user("ann").ID, ann.at("viewer", "databaseId"), "accounts fit into 32 bits, comments do not")
-	assert.EqualValues(t, w.repo.ID, ann.at("repository", "databaseId"))
+	id := float64(w.world.user("ann").ID) // accounts fit into 32 bits, comments do not
+	assert.Equal(t, obj{"viewer": obj{"login": "ann", "databaseId": id, "isViewer": true}, "repository": obj{"databaseId": float64(w.repo.ID)}}, ann.at())
 
-	for name, c := range map[string]struct {
+	type row struct {
 		authorization, body, message string
 		status                       int
-	}{
+	}
+	must.Each(t, map[string]row{
 		"bad token":     {"bearer nonsense", `{"query": "{ viewer { login } }"}`, "Bad credentials", 401},
 		"no token":      {"", `{"query": "{ viewer { login } }"}`, "This endpoint requires you to be authenticated.", 401},
 		"not JSON":      {"bearer sandbox-ann", `{"query": `, "Problems parsing JSON", 400},
 		"without query": {"bearer sandbox-ann", `{}`, "A query attribute must be specified and must be a string.", 400},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := w.post(c.authorization, c.body)
-			assert.Equal(t, c.status, a.status)
-			assert.Contains(t, a.raw, c.message)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		a := w.post(c.authorization, c.body)
+		assert.Equal(t, c.status, a.status)
+		assert.Contains(t, a.raw, c.message)
+	})
 }
 
 func TestGraphQLPullRequest(t *testing.T) {
@@ -97,14 +92,10 @@ func TestGraphQLWhatIsGoneIsNull(t *testing.T) {
 		object(expression: "main:nothing") { oid } issueOrPullRequest(number: 2) { ... on PullRequest { headRef { name } headRefOid state
 			baseRef { target { ... on Commit { file(path: "no/such/file") { path } } } }
 			comments(first: 5) { nodes { author { login } viewerDidAuthor editor { login } } } } } } }`, nil).fine()
-	pull := a.at("repository", "issueOrPullRequest").(map[string]any)
-	assert.Nil(t, pull["headRef"])
-	assert.Equal(t, w.pull.Pull.HeadSHA, pull["headRefOid"])
-	assert.Equal(t, "CLOSED", pull["state"])
-	assert.Nil(t, a.at("repository", "issueOrPullRequest", "baseRef", "target", "file"))
-	assert.Nil(t, a.at("repository", "issueOrPullRequest", "comments", "nodes", 0, "author"), "an account that is gone")
-	assert.Nil(t, a.at("repository", "ref"))
-	assert.Nil(t, a.at("repository", "object"))
+	comment := obj{"author": nil, "viewerDidAuthor": false, "editor": nil} // of an account that is gone
+	assert.Equal(t, obj{"ref": nil, "object": nil, "issueOrPullRequest": obj{
+		"headRef": nil, "headRefOid": w.pull.Pull.HeadSHA, "state": "CLOSED", "baseRef": obj{"target": obj{"file": nil}}, "comments": obj{"nodes": []any{comment}},
+	}}, a.at("repository"))
 }
 
 func TestGraphQLEditsByOthersShow(t *testing.T) {
@@ -119,11 +110,10 @@ func TestGraphQLEditsByOthersShow(t *testing.T) {
 	q := gqlInPull(`comments(first: 10) { nodes { viewerDidAuthor lastEditedAt updatedAt editor { __typename login } author { login } fullDatabaseId databaseId id } }`)
 	a := w.ask("actions", q, nil).fine()
 	first := a.pull("comments", "nodes", 0).(map[string]any)
-	assert.Equal(t, true, first["viewerDidAuthor"])
-	assert.Equal(t, map[string]any{"__typename": "User", "login": "ann"}, first["editor"])
-	assert.Equal(t, "2026-03-01T13:00:00Z", first["lastEditedAt"])
-	assert.Equal(t, fmt.Sprint(mine.ID), first["fullDatabaseId"])
-	assert.Nil(t, first["databaseId"], "beyond 32 bits")
+	assert.Equal(t, obj{
+		"viewerDidAuthor": true, "lastEditedAt": "2026-03-01T13:00:00Z", "updatedAt": "2026-03-01T13:00:00Z", "editor": obj{"__typename": "User", "login": "ann"},
+		"author": obj{"login": "github-actions"}, "fullDatabaseId": fmt.Sprint(mine.ID), "databaseId": nil, "id": first["id"], // its number is beyond 32 bits
+	}, first)
 	assert.Nil(t, a.pull("comments", "nodes", 1, "editor"))
 	assert.Equal(t, "github-actions", a.pull("comments", "nodes", 2, "editor", "login"))
 	assert.Equal(t, false, w.ask("ann", q, nil).fine().pull("comments", "nodes", 0, "viewerDidAuthor"))
@@ -145,8 +135,7 @@ func TestGraphQLAnEditKeepsWhatWasBefore(t *testing.T) {
 		w.s.SetClock(gqlNoon.Add(time.Duration(i+1) * time.Hour))
 		w.as(edit.login, "PATCH", path, obj{"body": edit.body}).want(200)
 	}
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 
 	ask := func(args string) *gqlAnswer {
 		g := &gqlWorld{Server: w.s, t: t}
@@ -162,16 +151,12 @@ func TestGraphQLAnEditKeepsWhatWasBefore(t *testing.T) {
 	first, second, third := version("first", "2026-03-01T12:00:00Z", "github-actions"), version("second", "2026-03-01T13:00:00Z", "github-actions"), version("third", "2026-03-01T14:00:00Z", "ann")
 
 	a := ask("first: 10")
-	assert.Equal(t, true, at(a, 0, "includesCreatedEdit"))
-	assert.Equal(t, []any{third, second, first}, at(a, 0, "userContentEdits", "nodes"), "an edit that changes nothing is none")
-	assert.Equal(t, false, at(a, 1, "includesCreatedEdit"))
-	assert.Empty(t, at(a, 1, "userContentEdits", "nodes"))
-	assert.EqualValues(t, 1, a.at("rateLimit", "cost"))
-	assert.EqualValues(t, 100+100*10, a.at("rateLimit", "nodeCount"))
-	a = ask("first: 2")
-	assert.Equal(t, []any{third, second}, at(a, 0, "userContentEdits", "nodes"))
-	assert.EqualValues(t, 3, at(a, 0, "userContentEdits", "totalCount"))
-	assert.Equal(t, true, at(a, 0, "userContentEdits", "pageInfo", "hasNextPage"))
+	edits := func(count float64, more bool, nodes ...any) obj {
+		return obj{"includesCreatedEdit": count > 0, "userContentEdits": obj{"totalCount": count, "pageInfo": obj{"hasNextPage": more}, "nodes": nodes}}
+	}
+	assert.Equal(t, []any{edits(3, false, third, second, first), edits(0, false, []any{}...)}, at(a), "an edit that changes nothing is none")
+	assert.Equal(t, obj{"cost": 1.0, "nodeCount": 100.0 + 100*10}, a.at("rateLimit"))
+	assert.Equal(t, edits(3, true, third, second), at(ask("first: 2"), 0))
 	assert.Equal(t, []any{first}, at(ask("last: 1"), 0, "userContentEdits", "nodes"), "the text it was posted with")
 }
 
@@ -179,11 +164,12 @@ func TestGraphQLErrorsAreGitHubs(t *testing.T) {
 	w := newGQLWorld(t)
 	w.st.Repositories = append(w.st.Repositories, &Repository{ID: w.world.nextID(), Owner: "octo", Name: "secret", Private: true, Permissions: map[string]string{}})
 	repo := `repository(owner: "octo", name: "widgets")`
-	for name, c := range map[string]struct {
+	type row struct {
 		query string
 		want  map[string]any
 		data  any // below "repository" where that is there
-	}{
+	}
+	must.Each(t, map[string]row{
 		"unknown number": {`{ ` + repo + ` { issueOrPullRequest(number: 99) { __typename } } }`,
 			map[string]any{"type": "NOT_FOUND", "path": []any{"repository", "issueOrPullRequest"}, "message": "Could not resolve to an issue or pull request with the number of 99."}, map[string]any{"issueOrPullRequest": nil}},
 		"issue as pull request": {`{ ` + repo + ` { pullRequest(number: 1) { id } } }`,
@@ -198,17 +184,15 @@ func TestGraphQLErrorsAreGitHubs(t *testing.T) {
 			map[string]any{"type": "FORBIDDEN", "path": []any{"repository", "collaborators"}, "message": "You do not have permission to view repository collaborators."}, map[string]any{"collaborators": nil}},
 		"bad cursor": {`{ ` + repo + ` { issues(first: 1, after: "xyz") { nodes { id } } } }`,
 			map[string]any{"type": "INVALID_CURSOR_ARGUMENTS", "path": []any{"repository", "issues"}, "message": "`xyz` does not appear to be a valid cursor."}, nil},
-	} {
-		t.Run(name, func(t *testing.T) {
-			a := w.ask("eve", c.query, nil)
-			require.Equal(t, 200, a.status)
-			require.Len(t, a.Errors, 1, a.raw)
-			assert.Contains(t, a.Errors[0], "locations", "GitHub names the place in the query")
-			delete(a.Errors[0], "locations")
-			assert.Equal(t, c.want, a.Errors[0])
-			assert.Equal(t, c.data, a.Data["repository"])
-		})
-	}
+	}, func(t *testing.T, c row) {
+		a := w.ask("eve", c.query, nil)
+		require.Equal(t, 200, a.status)
+		require.Len(t, a.Errors, 1, a.raw)
+		assert.Contains(t, a.Errors[0], "locations", "GitHub names the place in the query")
+		delete(a.Errors[0], "locations")
+		assert.Equal(t, c.want, a.Errors[0])
+		assert.Equal(t, c.data, a.Data["repository"])
+	})
 }
 
 func TestGraphQLErrorsNameThePlace(t *testing.T) {
@@ -260,15 +244,14 @@ func TestGraphQLListsOfARepository(t *testing.T) {
 		head: object(expression: "main") { ... on Commit { history(first: 1) { totalCount nodes { oid parents(first: 1) { totalCount } } } } }
 		} }`, nil).fine()
 	repo := func(path ...any) any { return a.at(append([]any{"repository"}, path...)...) }
-	assert.Equal(t, []any{map[string]any{"number": 2.0}}, repo("pullRequests", "nodes"))
-	assert.EqualValues(t, 0, repo("none", "totalCount"))
-	assert.EqualValues(t, 5, repo("issues", "totalCount"))
-	assert.Equal(t, []any{map[string]any{"number": 3.0}, map[string]any{"number": 1.0}}, repo("issues", "nodes"))
-	assert.EqualValues(t, 6, repo("counted", "totalCount"))
-	assert.Equal(t, "main", repo("ref", "name"))
-	assert.Equal(t, w.git.branchSHA(w.repo, "main"), repo("ref", "target", "oid"))
-	assert.Equal(t, []any{map[string]any{"name": "agent/bugfix/1-x"}, map[string]any{"name": "main"}}, repo("refs", "nodes"))
-	assert.Equal(t, map[string]any{"__typename": "Blob", "byteSize": float64(len(gqlLines(1, 20)))}, repo("object"))
+	count := func(total float64, numbers ...any) obj { return obj{"totalCount": total, "nodes": numbers} }
+	assert.Equal(t, count(1, obj{"number": 2.0}), repo("pullRequests"))
+	assert.Equal(t, count(5, obj{"number": 3.0}, obj{"number": 1.0}), repo("issues"))
+	assert.Equal(t, []any{0.0, 6.0}, []any{repo("none", "totalCount"), repo("counted", "totalCount")})
+	main := obj{"name": "main", "prefix": "refs/heads/", "target": obj{"oid": w.git.branchSHA(w.repo, "main")}, "associatedPullRequests": obj{"totalCount": 0.0}}
+	assert.Equal(t, main, repo("ref"))
+	assert.Equal(t, []any{obj{"name": "agent/bugfix/1-x"}, obj{"name": "main"}}, repo("refs", "nodes"))
+	assert.Equal(t, obj{"__typename": "Blob", "byteSize": float64(len(gqlLines(1, 20)))}, repo("object"))
 	assert.Equal(t, map[string]any{"name": ".github", "type": "tree", "mode": 16384.0}, repo("tree", "entries", 0))
 	assert.EqualValues(t, 2, repo("head", "history", "totalCount"))
 }

@@ -129,8 +129,7 @@ type gqlAnswer struct {
 // ask sends a query with the token of login ("actions" for the workflow's bot).
 func (w *gqlWorld) ask(login, query string, vars map[string]any) *gqlAnswer {
 	w.t.Helper()
-	body := must.Get(json.Marshal(map[string]any{"query": query, "variables": vars}))(w.t)
-	return w.post("bearer sandbox-"+login, string(body))
+	return w.post("bearer sandbox-"+login, string(must.Get(json.Marshal(map[string]any{"query": query, "variables": vars}))(w.t)))
 }
 
 func (w *gqlWorld) post(authorization, body string) *gqlAnswer {

@@ -20,15 +20,12 @@ func (c *clone) signed(branch string) {
 }
 
 func TestABranchThatTakesSignedCommitsOnly(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	for _, rules := range []obj{{"signed": true, "ruleset": 42}, {"signed": true}} {
 		w.protect(rules)
-		out, err := c.try("push", "origin", "x:main")
-		require.Error(t, err)
-		require.Contains(t, out, "Commits must have verified signatures.")
+		require.Contains(t, c.fails("push", "origin", "x:main"), "Commits must have verified signatures.")
 	}
 	for method, why := range map[string]string{
 		"merge":  "Commits must have valid signatures.",
@@ -47,8 +44,7 @@ func TestABranchThatTakesSignedCommitsOnly(t *testing.T) {
 
 // A rule against force pushes lets a branch be deleted, and a rule against deletions lets it be rewritten.
 func TestARulesetHoldsForWhatItNames(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	for rule, may := range map[string]string{"non_fast_forward": ":x", "deletion": "+main:x"} {
 		made := w.as("octo", "POST", repoPath+"/rulesets", obj{"name": rule, "target": "branch", "enforcement": "active",

@@ -56,6 +56,5 @@ func TestHistoriesAreReadAsGitReadsThem(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(filepath.Join(w.s.git.path(r), "shallow"), []byte(commits["f"]+"\n"), 0o600))
 	clear(w.s.memos)
-	f := must.Get(w.s.git.commitOf(r, commits["f"]))(t)
-	assert.Empty(t, f.Parents, "as in a copy that ends there")
+	assert.Empty(t, must.Get(w.s.git.commitOf(r, commits["f"]))(t).Parents, "as in a copy that ends there")
 }

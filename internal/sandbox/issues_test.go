@@ -24,8 +24,7 @@ func id(o obj) int64 { return int64(o["id"].(float64)) }
 
 func (w *town) issue(login string) string {
 	w.t.Helper()
-	o := w.as(login, "POST", repoPath+"/issues", obj{"title": "Broken"}).want(201).obj()
-	return fmt.Sprintf("%s/issues/%v", repoPath, o["number"])
+	return fmt.Sprintf("%s/issues/%v", repoPath, w.as(login, "POST", repoPath+"/issues", obj{"title": "Broken"}).want(201).obj()["number"])
 }
 
 func TestWhatRightsAllow(t *testing.T) {
@@ -69,8 +68,7 @@ func TestPermissionsAndAssociations(t *testing.T) {
 	}
 	w.as("octo", "GET", "/user", nil)
 	w.as("nobody", "GET", "/user", nil)
-	p := w.as("octo", "GET", repoPath+"/collaborators/nobody/permission", nil).want(200).obj()
-	require.Equal(t, "read", p["permission"])
+	require.Equal(t, "read", w.as("octo", "GET", repoPath+"/collaborators/nobody/permission", nil).want(200).obj()["permission"])
 	w.as("octo", "GET", repoPath+"/collaborators/missing/permission", nil).want(404)
 	w.as("octo", "GET", repoPath+"/collaborators/nobody", nil).want(404)
 	w.as("octo", "PUT", repoPath+"/collaborators/nobody", obj{"permission": "admin"}).want(204)
@@ -127,8 +125,7 @@ func TestCommentsPageBySinceAndLink(t *testing.T) {
 	require.Len(t, edited, 1, "since is inclusive and counts the last edit")
 	require.Equal(t, ids[3], id(edited[0]))
 	require.Equal(t, since, edited[0]["updated_at"])
-	all := w.as("octo", "GET", repoPath+"/issues/comments?sort=updated&per_page=1", nil).list()
-	require.Equal(t, ids[3], id(all[0]))
+	require.Equal(t, ids[3], id(w.as("octo", "GET", repoPath+"/issues/comments?sort=updated&per_page=1", nil).list()[0]))
 }
 
 func TestBodiesThatAreRefused(t *testing.T) {
@@ -140,8 +137,7 @@ func TestBodiesThatAreRefused(t *testing.T) {
 	w.as("octo", "POST", issue+"/comments", obj{"body": strings.Repeat("ä", 65536)}).want(201)
 	r := w.as("octo", "POST", issue+"/comments", obj{"body": strings.Repeat("ä", 65537)}).want(422)
 	require.Contains(t, string(r.body), "body is too long (maximum is 65536 characters)")
-	r = w.as("octo", "POST", issue+"/comments", obj{"body": 7}).want(422)
-	require.Contains(t, string(r.body), "Invalid request")
+	require.Contains(t, string(w.as("octo", "POST", issue+"/comments", obj{"body": 7}).want(422).body), "Invalid request")
 	w.as("octo", "POST", repoPath+"/issues", obj{"body": "no title"}).want(422)
 	w.as("octo", "PUT", issue+"/lock", nil).want(204)
 	w.as("stranger", "POST", issue+"/comments", obj{"body": "x"}).want(403)
@@ -224,8 +220,7 @@ func TestWhatIsToldOfAnIssue(t *testing.T) {
 
 // Fixes closes what it names when it lands on the default branch, Refs only mentions it.
 func TestWhatAPullRequestCloses(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	w.issue("octo")
 	w.issue("octo")
 	c.branch("x", "a.txt", "a\n")

@@ -47,8 +47,7 @@ func (w *town) rollup(number int) any {
 }
 
 func TestJobsOfARunAreChecksOfItsHead(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	head := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	require.Nil(t, w.rollup(n))
@@ -84,8 +83,7 @@ func TestJobsOfARunAreChecksOfItsHead(t *testing.T) {
 	require.Equal(t, "SUCCESS", w.rollup(n), "the run is another head's now")
 	w.as("", "PUT", "/_sandbox/runs/500", obj{"head_sha": head, "status": "completed", "conclusion": "failure"}).want(200)
 	w.as("github-actions[bot]", "PATCH", fmt.Sprintf("%s/check-runs/%.0f", repoPath, job["id"]), obj{"conclusion": "success"}).want(403)
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, "FAILURE", w.rollup(n))
 	require.Equal(t, "Run pytest failure", stepThat(w.job(500, "test (3.12)"), "failure"))
 	for field, bad := range map[string]obj{
@@ -160,8 +158,7 @@ func TestFailedJobsAreRunAgain(t *testing.T) {
 func (w *town) logAt(job any) string {
 	w.t.Helper()
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	r, err := http.NewRequest("GET", fmt.Sprintf("%s%s%s/actions/jobs/%.0f/logs", w.url, restPrefix, repoPath, job), nil)
-	require.NoError(w.t, err)
+	r := must.Get(http.NewRequest("GET", fmt.Sprintf("%s%s%s/actions/jobs/%.0f/logs", w.url, restPrefix, repoPath, job), nil))(w.t)
 	r.Header.Set("Authorization", "Bearer sandbox-octo")
 	resp := must.Get(client.Do(r))(w.t)
 	defer resp.Body.Close()
@@ -189,8 +186,7 @@ func TestALogIsReadFromElsewhere(t *testing.T) {
 	require.Contains(t, text, "Z \x1b[31m1 failed\x1b[0m\n")
 	require.Contains(t, text, "Z ##[error]Process completed with exit code 1.\n")
 
-	refused := w.request("octo", "GET", at, nil).want(403)
-	require.Contains(t, string(refused.body), "<Code>AuthenticationFailed</Code>")
+	require.Contains(t, string(w.request("octo", "GET", at, nil).want(403).body), "<Code>AuthenticationFailed</Code>")
 	r := must.Get(http.NewRequest("GET", w.url+at, nil))(t)
 	r.Header.Set("Authorization", "token sandbox-octo")
 	resp := must.Get(http.DefaultClient.Do(r))(t)
@@ -225,8 +221,7 @@ func TestALogOfAnySize(t *testing.T) {
 		r.Header.Set("Range", want)
 		resp := must.Get(http.DefaultClient.Do(r))(t)
 		defer resp.Body.Close()
-		text := must.Get(io.ReadAll(io.LimitReader(resp.Body, 4096)))(t)
-		return resp.StatusCode, text
+		return resp.StatusCode, must.Get(io.ReadAll(io.LimitReader(resp.Body, 4096)))(t)
 	}
 	status, tail := part(fmt.Sprintf("bytes=%d-", n-200))
 	require.Equal(t, http.StatusPartialContent, status)

@@ -33,8 +33,7 @@ func (w *town) moved(c *clone) (n int, was, now string) {
 	w.t.Helper()
 	was = c.branch("x", "a.txt", "a\n")
 	n = w.pull("octo", "x")
-	now = c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "x")
+	now = c.push("b.txt", "b\n")
 	return n, was, now
 }
 
@@ -48,8 +47,7 @@ func TestAHeadIsShownLate(t *testing.T) {
 		_, head := w.shown(n)
 		require.Equal(t, was, head)
 	}
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
 	_, head := w.graphed(n)
 	require.Equal(t, was, head, "the third reading, by whatever API")
@@ -124,22 +122,19 @@ func TestAMergeThatIsNotShownYetCanBeLost(t *testing.T) {
 }
 
 func TestTheRecordedBaseIsNotTheBasesTip(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	base := func() string { return w.as("", "GET", pullPath(n), nil).obj()["base"].(obj)["sha"].(string) }
 	opened := base()
 	c.git("checkout", "-q", "main")
-	tip := c.commit("main.txt", "meanwhile\n")
-	c.git("push", "-q", "origin", "main")
+	tip := c.push("main.txt", "meanwhile\n")
 	require.Equal(t, opened, base(), "as it was when the pull request was opened")
 	p := w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) { baseRefOid baseRef { target { oid } } } } }`, n))["repository"].(obj)["pullRequest"].(obj)
 	require.Equal(t, opened, p["baseRefOid"])
 	require.Equal(t, tip, p["baseRef"].(obj)["target"].(obj)["oid"])
 	c.git("checkout", "-q", "x")
-	c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("b.txt", "b\n")
 	require.Equal(t, tip, base(), "compared anew")
 }
 
@@ -151,8 +146,7 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 	n := w.pull("actions", "x")
 	push := func(text string) string {
 		t.Helper()
-		sha := c.commit("b.txt", text)
-		c.git("push", "-q", "origin", "x")
+		sha := c.push("b.txt", text)
 		return sha
 	}
 	head := func(login string) string {
@@ -162,15 +156,13 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 	first := push("1")
 	require.Equal(t, was, head("actions"))
 	require.Equal(t, first, head("actions"))
-	second := push("2")
-	require.Equal(t, second, head("octo"), "a person takes longer than that")
+	require.Equal(t, push("2"), head("octo"), "a person takes longer than that")
 	third := push("3")
 	require.Contains(t, w.delivered(w.deliveries()-1), "pull_request.synchronize", "so does what GitHub sends")
 	require.Equal(t, third, head("actions"))
 
 	push("4")
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
 	require.Equal(t, third, head("actions"), "over a restart, too")
 
@@ -203,8 +195,7 @@ func TestGitHubIsLateForPrograms(t *testing.T) {
 
 // GitHub says later whether a pull request can be merged, and has the commit of the trial then; nobody else writes below refs/pull.
 func TestTheMergeForTrial(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	head := c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	ref := fmt.Sprintf("refs/pull/%d/merge", n)
@@ -231,8 +222,7 @@ func TestTheMergeForTrial(t *testing.T) {
 	w.as("octo", "POST", repoPath+"/git/refs", obj{"ref": "refs/pull/99/merge", "sha": head}).want(422)
 
 	c.git("checkout", "-q", "main")
-	c.commit("a.txt", "other\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("a.txt", "other\n")
 	look()
 	mergeable, commit = look()
 	require.Equal(t, []any{false, nil, trial}, []any{mergeable, commit, at()}, "what cannot be merged keeps the old one")

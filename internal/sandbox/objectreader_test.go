@@ -15,8 +15,7 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(stdin string, args ...string) string {
 		t.Helper()
-		out := must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...))(t)
-		return strings.TrimSpace(string(out))
+		return strings.TrimSpace(string(must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), []byte(stdin), args...))(t)))
 	}
 	o := w.s.git.objects(r)
 	head := must.Get(o.find("main"))(t)
@@ -35,8 +34,7 @@ func TestObjectsAreFoundAsGitFindsThem(t *testing.T) {
 		git("", "repack", "-adkq")
 	}
 	tree := git("100644 blob "+blob+"\todd name\n", "mktree")
-	found := must.Get(o.find(tree + ":odd name"))(t)
-	assert.Equal(t, blob, found.sha)
+	assert.Equal(t, blob, must.Get(o.find(tree+":odd name"))(t).sha)
 
 	for _, none := range []string{"", "gone", "main:gone", strings.Repeat("0", 40), blob + "^{commit}", "main\ninfo main", "-x", "--batch"} {
 		require.ErrorIs(t, must.Err(o.find(none)), errNoObject, none)
@@ -78,8 +76,7 @@ func TestRefsAreReadAsGitReadsThem(t *testing.T) {
 	r := w.s.st.Repositories[0]
 	git := func(args ...string) string {
 		t.Helper()
-		out := must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), nil, args...))(t)
-		return strings.TrimSpace(string(out))
+		return strings.TrimSpace(string(must.Get(runGit(w.s.git.path(r), identity("Ada", "ada@example.com", inventedAt), nil, args...))(t)))
 	}
 	same := func() {
 		t.Helper()

@@ -11,13 +11,11 @@ import (
 func pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", repoPath, n) }
 
 func TestPullRequestsThatAreRefused(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	c.git("push", "-q", "origin", "origin/main:refs/heads/same")
 	c.git("checkout", "-q", "--orphan", "alone")
-	c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "alone")
+	c.push("b.txt", "b\n")
 	open := func(in obj) string {
 		in["title"] = "x"
 		return string(w.as("octo", "POST", repoPath+"/pulls", in).want(422).body)
@@ -39,14 +37,12 @@ func TestPullRequestsThatAreRefused(t *testing.T) {
 }
 
 func TestReopening(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "a.txt", "a\n")
 	n := w.pull("octo", "x")
 	w.as("octo", "PATCH", pullPath(n), obj{"state": "closed"}).want(200)
 	w.as("octo", "PATCH", pullPath(n), obj{"base": "x"}).want(422)
-	c.commit("b.txt", "b\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("b.txt", "b\n")
 	w.as("octo", "PATCH", pullPath(n), obj{"state": "open"}).want(200)
 	w.as("octo", "PATCH", pullPath(n), obj{"state": "closed"}).want(200)
 	closed := w.as("octo", "GET", pullPath(n), nil).obj()["head"].(obj)["sha"]
@@ -59,15 +55,12 @@ func TestReopening(t *testing.T) {
 
 func TestMergeMethods(t *testing.T) {
 	for _, method := range []string{"merge", "squash", "rebase"} {
-		w := newTown(t)
-		c := w.clone("octo")
+		w, c := townWithClone(t)
 		c.branch("x", "a.txt", "a\n")
-		c.commit("b.txt", "b\n")
-		c.git("push", "-q", "origin", "x")
+		c.push("b.txt", "b\n")
 		n := w.pull("octo", "x")
 		c.git("checkout", "-q", "main")
-		base := c.commit("main.txt", "meanwhile\n")
-		c.git("push", "-q", "origin", "main")
+		base := c.push("main.txt", "meanwhile\n")
 		w.as("octo", "GET", pullPath(n)+"/merge", nil).want(404)
 		head := w.as("octo", "GET", pullPath(n), nil).obj()["head"].(obj)["sha"]
 		w.as("octo", "PUT", pullPath(n)+"/merge", obj{"sha": base, "merge_method": method}).want(409)
@@ -94,13 +87,11 @@ func TestMergeMethods(t *testing.T) {
 }
 
 func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.branch("x", "README.md", "# mine\n")
 	n := w.pull("octo", "x")
 	c.git("checkout", "-q", "main")
-	c.commit("README.md", "# theirs\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("README.md", "# theirs\n")
 	require.Nil(t, w.as("octo", "GET", pullPath(n), nil).obj()["mergeable"])
 	p := w.as("octo", "GET", pullPath(n), nil).obj()
 	require.Equal(t, false, p["mergeable"])
@@ -114,8 +105,7 @@ func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	root := c.git("rev-parse", "HEAD")
 	x := c.branch("x", "a.txt", "a\n")
 	c.branch("y", "b.txt", "b\n")

@@ -9,8 +9,7 @@ import (
 
 func TestAPushOfTooManyRefsIsRefusedAsAWhole(t *testing.T) {
 	t.Parallel()
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.git("push", "-q", "origin", "HEAD:refs/hidden/old")
 	for name, how := range map[string]struct {
 		limit obj

@@ -10,8 +10,7 @@ import (
 // queueTown has a merge queue on main, and pull requests with one file each that may go into it.
 func queueTown(t *testing.T, names ...string) (*town, []int) {
 	t.Helper()
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	var numbers []int
 	for _, name := range names {
 		w.status(c.branch(name, name+".txt", name+"\n"), "ci", "success")
@@ -110,9 +109,7 @@ func TestWhatDoesNotGetIntoTheMergeQueue(t *testing.T) {
 	require.Equal(t, "Head sha didn't match expected head", w.mutate("octo", "enqueuePullRequest", n, `, expectedHeadOid: "`+c.git("rev-parse", "origin/main")+`"`))
 	require.Contains(t, w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(405).obj()["message"], queueOnly)
 	c.git("fetch", "-q", "origin", "x")
-	out, err := c.try("push", "origin", "FETCH_HEAD:main")
-	require.Error(t, err)
-	require.Contains(t, out, "- "+queueOnly)
+	require.Contains(t, c.fails("push", "origin", "FETCH_HEAD:main"), "- "+queueOnly)
 	rules := w.as("octo", "GET", repoPath+"/rules/branches/main", nil).want(200).list()
 	require.Equal(t, "SQUASH", rules[len(rules)-1]["parameters"].(obj)["merge_method"])
 

@@ -15,12 +15,10 @@ const verse = "one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\nnine\nten\neleven
 func reviewTown(t *testing.T) (w *town, c *clone, pull string) {
 	w = newTown(t)
 	c = w.clone("octo")
-	c.commit("verse.txt", verse)
-	c.git("push", "-q", "origin", "main")
+	c.push("verse.txt", verse)
 	c.git("checkout", "-q", "-b", "x")
 	c.commit("verse.txt", strings.Replace(verse, "six\n", "SIX\n", 1))
-	c.commit("new.txt", "a\nb\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("new.txt", "a\nb\n")
 	return w, c, pullPath(w.pull("octo", "x"))
 }
 
@@ -73,16 +71,14 @@ func TestACommentIsOutdatedWhenItsLineIsGone(t *testing.T) {
 	path := func(o obj) string { return fmt.Sprintf("%s/pulls/comments/%d", repoPath, id(o)) }
 
 	moved := "zero\n" + strings.Replace(verse, "six\n", "SIX\n", 1)
-	head := c.commit("verse.txt", moved)
-	c.git("push", "-q", "origin", "x")
+	head := c.push("verse.txt", moved)
 	o := w.as("", "GET", path(on), nil).obj()
 	require.EqualValues(t, 7, o["line"], "a line above moves it down")
 	require.EqualValues(t, 6, o["original_line"])
 	require.Equal(t, head, o["commit_id"])
 	require.EqualValues(t, 9, w.as("", "GET", path(below), nil).obj()["line"])
 
-	c.commit("verse.txt", strings.Replace(moved, "SIX\n", "Six\n", 1))
-	c.git("push", "-q", "origin", "x")
+	c.push("verse.txt", strings.Replace(moved, "SIX\n", "Six\n", 1))
 	o = w.as("", "GET", path(on), nil).obj()
 	require.Nil(t, o["line"])
 	require.Nil(t, o["position"])
@@ -90,8 +86,7 @@ func TestACommentIsOutdatedWhenItsLineIsGone(t *testing.T) {
 	require.Equal(t, on["original_commit_id"], o["commit_id"])
 	require.EqualValues(t, 9, w.as("", "GET", path(below), nil).obj()["line"])
 
-	c.commit("verse.txt", "zero\n"+verse)
-	c.git("push", "-q", "origin", "x")
+	c.push("verse.txt", "zero\n"+verse)
 	require.Nil(t, w.as("", "GET", path(below), nil).obj()["line"], "the line is there, the diff is not")
 }
 
@@ -111,8 +106,7 @@ func TestReplies(t *testing.T) {
 	other := w.as("rita", "POST", pull+"/comments", obj{"body": "ok", "in_reply_to": id(reply)}).want(201).obj()
 	require.EqualValues(t, first["id"], other["in_reply_to_id"])
 	require.Len(t, w.as("", "GET", pull+"/comments", nil).list(), 3)
-	newest := w.as("", "GET", pull+"/comments?sort=created&direction=desc", nil).list()
-	require.Len(t, newest, 3)
+	require.Len(t, w.as("", "GET", pull+"/comments?sort=created&direction=desc", nil).list(), 3)
 	require.Len(t, w.as("", "GET", repoPath+"/pulls/comments", nil).list(), 3)
 
 	w.as("rita", "DELETE", fmt.Sprintf("%s/pulls/comments/%d", repoPath, id(first)), nil).want(204)
@@ -158,17 +152,14 @@ func TestReviews(t *testing.T) {
 }
 
 func TestFilesOfAPullRequest(t *testing.T) {
-	w := newTown(t)
-	c := w.clone("octo")
+	w, c := townWithClone(t)
 	c.commit("old name.txt", verse)
-	c.commit("gone.txt", "x\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("gone.txt", "x\n")
 	c.git("checkout", "-q", "-b", "x")
 	c.git("mv", "old name.txt", "new name.txt")
 	c.git("rm", "-q", "gone.txt")
 	c.commit("bin.dat", "a\x00b")
-	c.commit("sub/ü.txt", "no newline")
-	c.git("push", "-q", "origin", "x")
+	c.push("sub/ü.txt", "no newline")
 	files := map[string]obj{}
 	for _, f := range w.as("", "GET", pullPath(w.pull("octo", "x"))+"/files", nil).want(200).list() {
 		files[f["filename"].(string)] = f

@@ -34,10 +34,24 @@ func newTown(t testing.TB) *town {
 	return w
 }
 
+// townWithClone is a town, and a clone of its repository that octo works in.
+func townWithClone(t testing.TB) (*town, *clone) {
+	t.Helper()
+	w := newTown(t)
+	return w, w.clone("octo")
+}
+
 func (w *town) start() {
 	s := must.Get(New(Options{StateDir: w.dir}))(w.t)
 	urls := must.Get(s.Start("127.0.0.1:0"))(w.t)
 	w.s, w.url = s, urls.Server
+}
+
+// restart has another server go on with what this one has kept.
+func (w *town) restart() {
+	w.t.Helper()
+	require.NoError(w.t, w.s.Close())
+	w.start()
 }
 
 // answer is what came back.
@@ -89,8 +103,7 @@ func (w *town) request(login, method, path string, body any) *answer {
 	}
 	resp := must.Get(http.DefaultClient.Do(req))(w.t)
 	defer resp.Body.Close()
-	out := must.Get(io.ReadAll(resp.Body))(w.t)
-	return &answer{w.t, resp.StatusCode, resp.Header, out}
+	return &answer{w.t, resp.StatusCode, resp.Header, must.Get(io.ReadAll(resp.Body))(w.t)}
 }
 
 // grant gives somebody a right in octo/widgets.
@@ -129,6 +142,14 @@ func (c *clone) try(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), err
 }
 
+// fails is what git says of a command that it does not carry out.
+func (c *clone) fails(args ...string) string {
+	c.w.t.Helper()
+	out, err := c.try(args...)
+	require.Error(c.w.t, err, out)
+	return out
+}
+
 func (c *clone) git(args ...string) string {
 	c.w.t.Helper()
 	out, err := c.try(args...)
@@ -145,6 +166,14 @@ func (c *clone) commit(name, text string) string {
 	c.git("add", "-A")
 	c.git("commit", "-q", "-m", "Change "+name)
 	return c.git("rev-parse", "HEAD")
+}
+
+// push makes a commit on the branch that is checked out, and pushes it.
+func (c *clone) push(name, text string) string {
+	c.w.t.Helper()
+	sha := c.commit(name, text)
+	c.git("push", "-q", "origin", "HEAD")
+	return sha
 }
 
 // branch makes a branch with one commit and pushes it.

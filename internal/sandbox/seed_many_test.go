@@ -84,13 +84,11 @@ func TestPullRequestsInNumbers(t *testing.T) {
 	require.Contains(t, out, "changes/shared.txt")
 	c.git("merge-tree", "--write-tree", "origin/agent/small/2-é", "origin/agent/small/3-é")
 	c.git("checkout", "-q", "agent/small/12-é")
-	now := c.commit("more.txt", "more\n")
-	c.git("push", "-q", "origin", "HEAD")
+	now := c.push("more.txt", "more\n")
 	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
 	c.git("push", "-q", "origin", ":agent/small/13-é")
 
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, now, w.as("", "GET", repoPath+"/pulls/12", nil).obj()["head"].(obj)["sha"])
 	require.Equal(t, "closed", w.as("", "GET", repoPath+"/pulls/13", nil).obj()["state"])
 	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 2}).want(201)
@@ -102,8 +100,7 @@ func TestManyAreTestedTogether(t *testing.T) {
 	w := newTown(t)
 	w.as("", "PUT", "/_sandbox/pulls", obj{"count": 20, "overlap": 4}).want(201)
 	c := w.clone("octo")
-	c.commit("changes/shared.txt", "As main has it.\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("changes/shared.txt", "As main has it.\n")
 	shown := func() map[string]int {
 		t.Helper()
 		count := map[string]int{}
@@ -117,8 +114,7 @@ func TestManyAreTestedTogether(t *testing.T) {
 	require.NotEmpty(t, w.s.world.repository("octo", "widgets").Issues[20].Pull.Test.Result)
 	c.git("push", "-q", "origin", "main^:refs/heads/elsewhere")
 	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
-	c.commit("more.txt", "more\n")
-	c.git("push", "-q", "origin", "main")
+	c.push("more.txt", "more\n")
 	require.Equal(t, map[string]int{"UNKNOWN": 20}, shown(), "the base moved")
 	require.Equal(t, map[string]int{"MERGEABLE": 15, "CONFLICTING": 5}, shown())
 }

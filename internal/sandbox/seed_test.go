@@ -68,8 +68,7 @@ func TestAReviewCommentIsReenactedFromItsPayload(t *testing.T) {
 // seeded sets the scene of an event, and returns what had to be assumed.
 func seeded(t *testing.T, s *Server, name string, payload []byte, checkout string) []string {
 	t.Helper()
-	assumed := must.Get(s.SeedFromEvent(name, payload, checkout))(t)
-	return assumed
+	return must.Get(s.SeedFromEvent(name, payload, checkout))(t)
 }
 
 func TestACheckoutsOwnCommitsAreUsed(t *testing.T) {

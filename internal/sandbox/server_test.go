@@ -33,8 +33,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	read() // begins the test for conflicts, whose result the next reading has
 	before, deliveries := read(), w.delivered(0)
 	calls := len(w.as("", "GET", "/_sandbox/calls", nil).list())
-	require.NoError(t, w.s.Close())
-	w.start()
+	w.restart()
 	require.Equal(t, deliveries, w.delivered(0))
 	require.Len(t, w.as("", "GET", "/_sandbox/calls", nil).list(), calls)
 	require.Equal(t, before, read())
@@ -42,8 +41,7 @@ func TestEverythingSurvivesARestart(t *testing.T) {
 	next := w.as("octo", "POST", strings.Replace(pull, "pulls", "issues", 1)+"/comments", obj{"body": "again"}).want(201).obj()
 	require.Greater(t, id(next), id(on))
 	c.git("remote", "set-url", "origin", w.url+"/octo/widgets")
-	c.commit("c.txt", "c\n")
-	c.git("push", "-q", "origin", "x")
+	c.push("c.txt", "c\n")
 	c.login = "wendy"
 	w.grant("wendy", "write")
 	require.Error(t, must.Err(c.try("push", "origin", "x:main")), "protection holds")
@@ -76,8 +74,7 @@ func TestCallsAreListed(t *testing.T) {
 	w := newTown(t)
 	w.as("octo", "GET", repoPath+"?x=1", nil).want(200)
 	w.as("", "GET", "/nope", nil).want(404)
-	resp := must.Get(http.Post(w.url+graphqlPath, "application/json", strings.NewReader(`{"query":"{viewer{login}}"}`)))(t)
-	require.NoError(t, resp.Body.Close())
+	require.NoError(t, must.Get(http.Post(w.url+graphqlPath, "application/json", strings.NewReader(`{"query":"{viewer{login}}"}`)))(t).Body.Close())
 	c := w.clone("actions")
 	c.commit("a.txt", "a\n")
 	c.git("push", "-q", "origin", "HEAD:refs/heads/x")
@@ -116,8 +113,7 @@ func TestFaults(t *testing.T) {
 
 	fault(obj{"match": obj{"method": "POST"}, "drop": true, "after": true, "times": 1, "skip": 1})
 	w.as("octo", "POST", comments, obj{"body": "passes"}).want(201)
-	_, err := http.Post(w.url+restPrefix+comments, "application/json", strings.NewReader(`{"body":"anonymous"}`))
-	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, must.Err(http.Post(w.url+restPrefix+comments, "application/json", strings.NewReader(`{"body":"anonymous"}`))), io.EOF)
 	require.Equal(t, 3, count())
 
 	fault(obj{"match": obj{"path": "/octo/widgets/git-receive-pack"}, "status": 500, "after": true, "times": 1})

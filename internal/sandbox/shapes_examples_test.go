@@ -92,8 +92,7 @@ type recordedAnswer struct {
 
 func recordedAnswers(t *testing.T, scenario string) []recordedAnswer {
 	t.Helper()
-	raw, err := os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json"))
-	require.NoError(t, err)
+	raw := must.Get(os.ReadFile(filepath.Join(os.Getenv("MERGEXO_OCTOKIT_FIXTURES"), "scenarios", "api.github.com", scenario, "normalized-fixture.json")))(t)
 	var all []recordedAnswer
 	require.NoError(t, json.Unmarshal(raw, &all))
 	require.NotEmpty(t, all)

@@ -20,8 +20,8 @@ const (
 	lockName = prefix + "lock-"
 )
 
-// Space makes the temporary directories of one process. The zero value and nil are ready for use. Directories of nil are removed
-// only by their maker. It is safe for concurrent use.
+// Space makes the temporary directories of one process. The zero value is ready for use. A nil one makes directories that
+// only their maker removes. It is safe for concurrent use.
 type Space struct {
 	mu    sync.Mutex
 	locks map[string]*os.File // by the directory that they are in; nil if nothing can be locked there
@@ -30,16 +30,15 @@ type Space struct {
 // Make makes a directory in temp for a purpose, which is one word. The first call for a temp also removes what dead processes of
 // the same user left there, and logs it; log may be nil.
 func (s *Space) Make(temp, purpose string, log *slog.Logger) (string, error) {
-	id := ""
-	if s != nil {
-		id = s.id(temp, log)
-	}
-	return os.MkdirTemp(temp, prefix+purpose+"-"+id)
+	return os.MkdirTemp(temp, prefix+purpose+"-"+s.id(temp, log))
 }
 
 // id is the common prefix of the names of this process's directories in temp, with a dash at its end; "" if nothing can be locked
 // there.
 func (s *Space) id(temp string, log *slog.Logger) string {
+	if s == nil {
+		return ""
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	lock, known := s.locks[temp]
@@ -63,9 +62,6 @@ func (s *Space) id(temp string, log *slog.Logger) string {
 
 // Close releases the locks. The directories stay: their makers remove them.
 func (s *Space) Close() error {
-	if s == nil {
-		return nil
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var errs []error
@@ -114,17 +110,17 @@ func ours(info fs.FileInfo) bool {
 
 // sweep removes what dead processes of this user left in temp, and lists it.
 func sweep(temp string) (removed []string) {
-	locks, _ := filepath.Glob(filepath.Join(escaped(temp), lockName+"*"))
+	locks, _ := fs.Glob(os.DirFS(temp), lockName+"*")
 	for _, name := range locks {
-		f, err := os.OpenFile(name, os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
+		f, err := os.OpenFile(filepath.Join(temp, name), os.O_RDWR|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 		if err != nil {
 			continue
 		}
 		if locked(f) {
-			gone, all := clear(temp, strings.TrimPrefix(filepath.Base(name), lockName))
+			gone, all := clear(temp, strings.TrimPrefix(name, lockName))
 			removed = append(removed, gone...)
 			if all {
-				_ = os.Remove(name)
+				_ = os.Remove(f.Name())
 			}
 		}
 		_ = f.Close()
@@ -135,9 +131,9 @@ func sweep(temp string) (removed []string) {
 // clear removes the directories of one process, and reports whether all are gone.
 func clear(temp, id string) (removed []string, all bool) {
 	all = true
-	dirs, _ := filepath.Glob(filepath.Join(escaped(temp), prefix+"*-"+id+"-*"))
-	for _, dir := range dirs {
-		parts := strings.Split(strings.TrimPrefix(filepath.Base(dir), prefix), "-")
+	names, _ := fs.Glob(os.DirFS(temp), prefix+"*-"+id+"-*")
+	for _, name := range names {
+		dir, parts := filepath.Join(temp, name), strings.Split(strings.TrimPrefix(name, prefix), "-")
 		info, err := os.Lstat(dir)
 		if err != nil || len(parts) != 3 || parts[1] != id || !info.IsDir() || !ours(info) {
 			continue
@@ -149,11 +145,6 @@ func clear(temp, id string) (removed []string, all bool) {
 		removed = append(removed, dir)
 	}
 	return removed, all
-}
-
-// escaped returns the pattern that matches only this path.
-func escaped(path string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(path)
 }
 
 // RemoveAll deletes a directory in which other programs have worked. They may have left directories that cannot be written to.

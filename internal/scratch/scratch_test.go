@@ -1,6 +1,7 @@
 package scratch
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,8 +32,7 @@ func names(t *testing.T, dir string) (list []string) {
 
 func made(t *testing.T, s *Space, temp, purpose string) string {
 	t.Helper()
-	dir := must.Get(s.Make(temp, purpose, nil))(t)
-	return dir
+	return must.Get(s.Make(temp, purpose, nil))(t)
 }
 
 func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
@@ -67,8 +67,7 @@ func TestWhatADeadProcessLeftIsRemovedAndNothingElse(t *testing.T) {
 	for _, s := range []*Space{&live, &next} {
 		require.NoError(t, s.Close())
 	}
-	locks := must.Get(filepath.Glob(filepath.Join(escaped(temp), lockName+"*")))(t)
-	assert.Empty(t, locks)
+	assert.Empty(t, must.Get(fs.Glob(os.DirFS(temp), lockName+"*"))(t))
 }
 
 func TestALockThatIsNoFileOfOursIsLeftAlone(t *testing.T) {
@@ -89,8 +88,7 @@ func TestALockThatIsNoFileOfOursIsLeftAlone(t *testing.T) {
 func TestWithoutASpaceThereIsNoLock(t *testing.T) {
 	t.Parallel()
 	temp := t.TempDir()
-	dir := made(t, nil, temp, "git")
-	assert.Equal(t, []string{filepath.Base(dir)}, names(t, temp))
+	assert.Equal(t, []string{filepath.Base(made(t, nil, temp, "git"))}, names(t, temp))
 	assert.ErrorIs(t, must.Err((&Space{}).Make(filepath.Join(temp, "gone"), "git", nil)), os.ErrNotExist)
 }
 
@@ -108,21 +106,17 @@ func TestUnlockOpensDirectoriesAndFollowsNoLink(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = RemoveAll(outside) })
 
-	locked := must.Get(Unlock(dir, ".git"))(t)
-	assert.True(t, locked)
+	assert.True(t, must.Get(Unlock(dir, ".git"))(t))
 	for _, d := range closed[:4] {
 		want := os.FileMode(0o755)
 		if strings.Contains(d, "in/.git") || strings.Contains(d, "outside") {
 			want = 0o055
 		}
-		info := must.Get(os.Lstat(d))(t)
-		assert.Equal(t, want, info.Mode().Perm(), d)
+		assert.Equal(t, want, must.Get(os.Lstat(d))(t).Mode().Perm(), d)
 	}
 	require.NoError(t, os.Chmod(filepath.Join(dir, ".git", "c"), 0o755))
-	locked = must.Get(Unlock(dir, ""))(t)
-	assert.False(t, locked, "all of it is open")
-	locked = must.Get(Unlock(filepath.Join(dir, "link"), ""))(t)
-	assert.False(t, locked, "a link is no directory")
+	assert.False(t, must.Get(Unlock(dir, ""))(t), "all of it is open")
+	assert.False(t, must.Get(Unlock(filepath.Join(dir, "link"), ""))(t), "a link is no directory")
 	require.NoError(t, RemoveAll(dir))
 	assert.NoDirExists(t, dir)
 }

@@ -51,8 +51,7 @@ func TestTheMostPressingAndOldestComesFirst(t *testing.T) {
 }
 
 func TestAMatrixOfWork(t *testing.T) {
-	text := must.Get(json.Marshal(sweep.Matrix(nil, 256)))(t)
-	assert.JSONEq(t, `{"include": []}`, string(text))
+	assert.JSONEq(t, `{"include": []}`, string(must.Get(json.Marshal(sweep.Matrix(nil, 256)))(t)))
 
 	work := []model.Work{due(0, 0, model.DueCleanUp), due(9, 0, model.DueFeedback), due(7, 0, model.DueTurn), due(9, 0, model.DueCI)}
 	assert.Equal(t, []model.MatrixJob{
@@ -118,11 +117,12 @@ func TestWhenACommentOnConflictsIsWritten(t *testing.T) {
 		f(&m)
 		return m
 	}
-	tests := map[string]struct {
+	type row struct {
 		old  *model.ConflictMarker
 		now  model.ConflictMarker
 		want sweep.Act
-	}{
+	}
+	must.Each(t, map[string]row{
 		"clean":             {nil, clean, sweep.None},
 		"new with the base": {nil, base, sweep.Post},
 		"new with another":  {nil, peers, sweep.Post},
@@ -137,16 +137,13 @@ func TestWhenACommentOnConflictsIsWritten(t *testing.T) {
 		"a peer less":           {&peers, change(peers, func(m *model.ConflictMarker) { m.With = m.With[:1] }), sweep.Edit},
 		"another file with one": {&peers, change(peers, func(m *model.ConflictMarker) { m.With = []model.ConflictWith{with(8, "x"), m.With[1]} }), sweep.Edit},
 		"another base":          {&base, change(base, func(m *model.ConflictMarker) { m.Base = "next" }), sweep.Edit},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var old *model.Posted[model.ConflictMarker]
-			if tt.old != nil {
-				old = &model.Posted[model.ConflictMarker]{Marker: *tt.old}
-			}
-			assert.Equal(t, tt.want, sweep.Sticky(old, tt.now))
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		var old *model.Posted[model.ConflictMarker]
+		if tt.old != nil {
+			old = &model.Posted[model.ConflictMarker]{Marker: *tt.old}
+		}
+		assert.Equal(t, tt.want, sweep.Sticky(old, tt.now))
+	})
 }
 
 func TestAConflictThatIsNotLookedAtIsNotGone(t *testing.T) {

@@ -40,8 +40,7 @@ func TestWhichRefsNobodyNeeds(t *testing.T) {
 	} {
 		for i, want := range gone {
 			ref := model.Ref{Name: fmt.Sprintf(name, i+1), SHA: sha}
-			got := sweep.Leftovers([]model.Ref{ref}, known)
-			assert.Equal(t, want, len(got) == 1, "%s of one that is %s", ref.Name, states[i+1])
+			assert.Equal(t, want, len(sweep.Leftovers([]model.Ref{ref}, known)) == 1, "%s of one that is %s", ref.Name, states[i+1])
 		}
 		assert.Empty(t, sweep.Leftovers([]model.Ref{{Name: fmt.Sprintf(name, 4), SHA: sha}}, known), "nobody asked about it")
 	}

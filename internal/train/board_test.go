@@ -7,40 +7,36 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
 func TestWhoBoards(t *testing.T) {
-	for _, c := range []struct {
-		name    string
+	type row struct {
 		all     []train.Request
 		line    string
 		waiting string
-	}{
-		{"in their order", requests(1, 2, 3), "m0+1+2+3 testing", ""},
-		{"by priority", []train.Request{{Number: 1, Priority: train.Low}, {Number: 2}, {Number: 3, Priority: train.High}}, "m0+3+2+1 testing", ""},
-		{"alone", []train.Request{{Number: 1}, {Number: 2, Solo: true}, {Number: 3}}, "m0+1 testing, m0+1+2 testing, m0+1+2+3 testing", ""},
-		{"now", []train.Request{{Number: 1}, {Number: 2, Now: true}, {Number: 3}}, "m0+2 testing", "#1, #3"},
-		{"to try", []train.Request{{Number: 1}, {Number: 2, Try: true}, {Number: 3, Try: true}}, "m0+1 testing, try m0+2 testing", "#3"},
-		{"behind what it depends on", []train.Request{{Number: 1, Needs: []int{3}}, {Number: 2}, {Number: 3}}, "m0+2+3+1 testing", ""},
-		{"not without what it depends on", []train.Request{{Number: 1, Needs: []int{9}}, {Number: 2}}, "m0+2 testing", "#1: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
-		{"not in a circle", []train.Request{{Number: 1, Needs: []int{2}}, {Number: 2, Needs: []int{1}}}, "", "#1: it depends on #2, which has not landed, #2: it depends on #1, which has not landed"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t)
-			y.ask(c.all...)
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			assert.Equal(t, c.waiting, y.waiting())
-		})
 	}
+	must.Each(t, map[string]row{
+		"in their order":                 {requests(1, 2, 3), "m0+1+2+3 testing", ""},
+		"by priority":                    {[]train.Request{{Number: 1, Priority: train.Low}, {Number: 2}, {Number: 3, Priority: train.High}}, "m0+3+2+1 testing", ""},
+		"alone":                          {[]train.Request{{Number: 1}, {Number: 2, Solo: true}, {Number: 3}}, "m0+1 testing, m0+1+2 testing, m0+1+2+3 testing", ""},
+		"now":                            {[]train.Request{{Number: 1}, {Number: 2, Now: true}, {Number: 3}}, "m0+2 testing", "#1, #3"},
+		"to try":                         {[]train.Request{{Number: 1}, {Number: 2, Try: true}, {Number: 3, Try: true}}, "m0+1 testing, try m0+2 testing", "#3"},
+		"behind what it depends on":      {[]train.Request{{Number: 1, Needs: []int{3}}, {Number: 2}, {Number: 3}}, "m0+2+3+1 testing", ""},
+		"not without what it depends on": {[]train.Request{{Number: 1, Needs: []int{9}}, {Number: 2}}, "m0+2 testing", "#1: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
+		"not in a circle":                {[]train.Request{{Number: 1, Needs: []int{2}}, {Number: 2, Needs: []int{1}}}, "", "#1: it depends on #2, which has not landed, #2: it depends on #1, which has not landed"},
+	}, func(t *testing.T, c row) {
+		y := newYard(t)
+		y.ask(c.all...)
+		y.run()
+		assert.Equal(t, c.line, y.line())
+		assert.Equal(t, c.waiting, y.waiting())
+	})
 }
 
 func TestNowGoesBeforeWhatIsUnderTest(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1}.asked(t, 1, 2)
 	y.ask(train.Request{Number: 3, Now: true})
 	y.run()
 	assert.Equal(t, "m0+3 testing", y.line())

@@ -11,10 +11,7 @@ import (
 
 // When a request will probably land is guessed from the median of the last landings; what was merged by hand says nothing.
 func TestWhenARequestWillProbablyLand(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 1, 2
-	y.ask(requests(1, 2, 3, 4, 5)...)
-	y.run()
+	y := cars{of: 1, atOnce: 2}.asked(t, 1, 2, 3, 4, 5)
 	guesses := func() (all []string) {
 		for _, p := range train.Positions(y.record, y.facts, y.settings, y.now) {
 			if p.ETA == 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -21,10 +22,7 @@ const (
 )
 
 func TestCarsAreTestedAtOnceAndLandInTheirOrder(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch = 2
-	y.ask(requests(1, 2, 3, 4, 5, 6, 7)...)
-	y.run()
+	y := cars{of: 2}.asked(t, 1, 2, 3, 4, 5, 6, 7)
 	assert.Equal(t, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", y.line())
 	assert.Equal(t, "#7", y.waiting())
 	y.passed()
@@ -50,9 +48,7 @@ func TestACulpritIsFoundInTheFewestRuns(t *testing.T) {
 		{4, []string{"m0+1+2", "m0+1+2+3"}},
 	} {
 		t.Run(fmt.Sprint(c.culprit), func(t *testing.T) {
-			y := newYard(t)
-			y.ask(requests(1, 2, 3, 4)...)
-			y.run()
+			y := asked(t, 1, 2, 3, 4)
 			y.ci("m0+1+2+3+4", red)
 			for i, probe := range c.probes {
 				require.Contains(t, y.passed(), "push "+strconv.Itoa(i+2)+" "+probe)
@@ -76,9 +72,7 @@ func TestACulpritIsFoundInTheFewestRuns(t *testing.T) {
 }
 
 func TestWhileOthersWaitACulpritIsFoundAtOnce(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1, 2, 3, 4, 5, 6)...)
-	y.run()
+	y := asked(t, 1, 2, 3, 4, 5, 6)
 	assert.Equal(t, "m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", y.line())
 	y.ci("m0+1+2+3+4", red)
 	assert.Equal(t, "m0+1 testing, m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+4 red", y.line())
@@ -96,9 +90,7 @@ func TestWhileOthersWaitACulpritIsFoundAtOnce(t *testing.T) {
 
 func TestARedResultByChance(t *testing.T) {
 	t.Run("is tried again", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.ci("m0+1", red)
 		y.run()
 		assert.Equal(t, "push 1 m0+1; rerun m0+1; rerun m0+1", y.passed(), "until it has begun: the carrier looks first")
@@ -108,9 +100,7 @@ func TestARedResultByChance(t *testing.T) {
 		assert.Equal(t, "land m0+1; done #1 landed m0+1; delete 1", y.passed())
 	})
 	t.Run("and twice is no chance", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.ci("m0+1", red)
 		y.ci("m0+1", red)
 		assert.Contains(t, y.passed(), "fail #1 CHECKS_FAILED: the checks failed on what would land [build https://ci/m0+1]")
@@ -124,20 +114,14 @@ func TestARedResultByChance(t *testing.T) {
 		assert.Contains(t, y.passed(), "fail #1")
 	})
 	t.Run("shows by what stands on it", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.ci("m0+1", red)
 		y.passed()
 		y.ci("m0+1+2", green)
 		assert.Equal(t, "land m0+1+2; delete 1; done #1 landed m0+1+2; done #2 landed m0+1+2; delete 2", y.passed())
 	})
 	t.Run("while the others are tested beside it", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.ci("m0+1", red)
 		assert.Equal(t, "m0+1 testing, m0+1+2 testing", y.line())
 		y.ci("m0+1+2", red)
@@ -151,56 +135,51 @@ func TestARedResultByChance(t *testing.T) {
 }
 
 func TestOnlyWhatStandsBehindIsBuiltAgain(t *testing.T) {
-	for _, c := range []struct {
-		name   string
+	type row struct {
 		change func(y *yard)
 		line   string
 		log    string
-	}{
-		{"the base moves", func(y *yard) { y.facts.Base = "m1" }, "m1+1+2 testing, m1+1+2+3+4 testing, m1+1+2+3+4+5+6 testing", "push"},
-		{"a new head", func(y *yard) { y.facts.Requests[4] = train.Standing{State: model.PullOpen, Head: "h4x"} },
+	}
+	must.Each(t, map[string]row{
+		"the base moves": {func(y *yard) { y.facts.Base = "m1" }, "m1+1+2 testing, m1+1+2+3+4 testing, m1+1+2+3+4+5+6 testing", "push"},
+		"a new head": {func(y *yard) { y.facts.Requests[4] = train.Standing{State: model.PullOpen, Head: "h4x"} },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing", "fail #4 HEAD_MOVED"},
-		{"and it is asked for", func(y *yard) { y.ask(train.Request{Number: 4, Head: "h4x"}) },
+		"and it is asked for": {func(y *yard) { y.ask(train.Request{Number: 4, Head: "h4x"}) },
 			"m0+1+2 testing, m0+1+2+3 testing, m0+1+2+3+5+6 testing, m0+1+2+3+5+6+4' testing", "push"},
-		{"a freeze", func(y *yard) {
+		"a freeze": {func(y *yard) {
 			y.facts.Requests[3] = train.Standing{State: model.PullOpen, Head: "h3", Waits: "label freeze"}
 		},
 			"m0+1+2 testing, m0+1+2+4+5 testing, m0+1+2+4+5+6 testing", "push"},
-		{"a cancel", func(y *yard) {
+		"a cancel": {func(y *yard) {
 			y.facts.Requests[5] = train.Standing{State: model.PullOpen, Head: "h5", Cancelled: "olga"}
 		},
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+6 testing", "fail #5 CANCELLED: @olga cancelled it"},
-		{"closed", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullClosed, Head: "h6"} },
+		"closed": {func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullClosed, Head: "h6"} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 CLOSED"},
-		{"it goes elsewhere", func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullOpen, Head: "h6", Off: true} },
+		"it goes elsewhere": {func(y *yard) { y.facts.Requests[6] = train.Standing{State: model.PullOpen, Head: "h6", Off: true} },
 			"m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5 testing", "fail #6 RETARGETED"},
-		{"merged by hand", func(y *yard) {
+		"merged by hand": {func(y *yard) {
 			y.facts.Base = "m1"
 			y.facts.Requests[3] = train.Standing{State: model.PullMerged, Head: "h3", SHA: "m1"}
 		}, "m1+1+2 testing, m1+1+2+4+5 testing, m1+1+2+4+5+6 testing", "done #3 landed m1"},
-		{"a branch moves", func(y *yard) { y.facts.Branches[2] = "evil" }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "delete 2; delete 3"},
-		{"a branch is gone", func(y *yard) { delete(y.facts.Branches, 3) }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "push 4 m0+1+2+3+4+5+6"},
-		{"nobody reads the branches", func(y *yard) { y.facts.Branches = nil }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
-		{"nobody reads the requests", func(y *yard) { y.facts.Requests = nil; y.report("m0+1+2", green) },
+		"a branch moves":            {func(y *yard) { y.facts.Branches[2] = "evil" }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "delete 2; delete 3"},
+		"a branch is gone":          {func(y *yard) { delete(y.facts.Branches, 3) }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", "push 4 m0+1+2+3+4+5+6"},
+		"nobody reads the branches": {func(y *yard) { y.facts.Branches = nil }, "m0+1+2 testing, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
+		"nobody reads the requests": {func(y *yard) { y.facts.Requests = nil; y.report("m0+1+2", green) },
 			"m0+1+2 green, m0+1+2+3+4 testing, m0+1+2+3+4+5+6 testing", ""},
-		{"no base", func(y *yard) { y.facts.Base, y.facts.Gone = "", true }, "", "fail #1 BASE_MISSING: the base branch is gone"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch, y.settings.Speculate = 2, 4
-			y.ask(requests(1, 2, 3, 4, 5, 6)...)
-			y.run()
-			y.passed()
-			c.change(y)
-			y.run()
-			assert.Equal(t, c.line, y.line())
-			if log := y.passed(); c.log == "" {
-				assert.Empty(t, log)
-			} else {
-				assert.Contains(t, log, c.log)
-			}
-		})
-	}
+		"no base": {func(y *yard) { y.facts.Base, y.facts.Gone = "", true }, "", "fail #1 BASE_MISSING: the base branch is gone"},
+	}, func(t *testing.T, c row) {
+		y := cars{of: 2, atOnce: 4}.asked(t, 1, 2, 3, 4, 5, 6)
+		y.passed()
+		c.change(y)
+		y.run()
+		assert.Equal(t, c.line, y.line())
+		if log := y.passed(); c.log == "" {
+			assert.Empty(t, log)
+		} else {
+			assert.Contains(t, log, c.log)
+		}
+	})
 }
 
 func TestBranchesOfRunsThatKnowMoreStay(t *testing.T) {
@@ -243,10 +222,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "push 2 m0+1", y.passed())
 	})
 	t.Run("after the landing, and somebody has pushed since", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		require.Equal(t, "m0+1 landing, m0+1+2 testing", y.line())
@@ -257,10 +233,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "m9+2 testing", y.line())
 	})
 	t.Run("while a commit of what is pushed cannot be fetched", func(t *testing.T) {
-		y := newYard(t)
-		y.settings.Batch = 1
-		y.ask(requests(1, 2)...)
-		y.run()
+		y := cars{of: 1}.asked(t, 1, 2)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Results = []train.Result{train.Stale{Car: 1, Tip: "m0+1", Why: train.WhyLost}, train.Stale{Car: 2, Tip: "m0+1+2", Why: train.WhyLost}}
@@ -268,9 +241,7 @@ func TestARunThatDied(t *testing.T) {
 		assert.Equal(t, "m0+1 landing, m0+1+2 testing", y.line())
 	})
 	t.Run("before it, and somebody has pushed since", func(t *testing.T) {
-		y := newYard(t)
-		y.ask(requests(1)...)
-		y.run()
+		y := asked(t, 1)
 		y.report("m0+1", green)
 		y.record, _ = train.Fold(y.record, y.facts, y.settings, y.now)
 		y.facts.Base = "m9"
@@ -293,10 +264,7 @@ func TestTheRecordIsLost(t *testing.T) {
 
 // The settings have GitHub merge what was to land in a batch: each gets a car of its own.
 func TestABatchThatGitHubMerges(t *testing.T) {
-	y := newYard(t)
-	y.settings.Speculate = 1
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{atOnce: 1}.asked(t, 1, 2)
 	assert.Equal(t, "m0+1+2 testing", y.line())
 	y.facts.Results = []train.Result{train.Merges{Number: 1, ByGitHub: true}, train.Merges{Number: 2, ByGitHub: true}}
 	y.run()

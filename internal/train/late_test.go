@@ -46,10 +46,7 @@ const late = "required check build did not report within 2h"
 
 // A check that begins late is waited for, and so is one that never reports: nobody is to blame, and the train tells why it waits.
 func TestAnOutageOfCIEjectsNobody(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 2, 2
-	y.ask(requests(1, 2, 3, 4, 5)...)
-	y.run()
+	y := cars{of: 2, atOnce: 2}.asked(t, 1, 2, 3, 4, 5)
 	y.passed()
 	y.silent(119 * time.Minute)
 	assert.Equal(t, "#5", y.waiting())
@@ -83,10 +80,7 @@ func ends(y *yard) (out []string) {
 func TestWhoKeepsCIFromReportingFailsAlone(t *testing.T) {
 	for _, culprit := range []int{1, 2, 3} {
 		t.Run(fmt.Sprint(culprit), func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch, y.settings.Speculate = 2, 3
-			y.ask(requests(1, 2, 3, 4)...)
-			y.run()
+			y := cars{of: 2, atOnce: 3}.asked(t, 1, 2, 3, 4)
 			for range 12 {
 				y.all(culprit)
 				y.silent(time.Hour)
@@ -121,10 +115,7 @@ func TestWhoIsAloneAndNeverReportsFails(t *testing.T) {
 
 // CI that is back reports on one car after the other. The first report blames nobody.
 func TestCIThatIsBackBlamesNobody(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 1, 2
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1, atOnce: 2}.asked(t, 1, 2)
 	for range 7 {
 		y.silent(time.Hour)
 	}
@@ -138,9 +129,7 @@ func TestCIThatIsBackBlamesNobody(t *testing.T) {
 
 // What has begun and does not end in time has failed. The time counts from its beginning.
 func TestAHangingCheckFails(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
+	y := asked(t, 1)
 	y.silent(110 * time.Minute)
 	y.facts.Checks["m0+1"] = train.Checks{State: pending, Open: []string{"build"}, Begun: y.now.Unix()}
 	y.silent(119 * time.Minute)
@@ -151,10 +140,7 @@ func TestAHangingCheckFails(t *testing.T) {
 }
 
 func TestWhatReportsAfterAllLands(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 1, 2
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := cars{of: 1, atOnce: 2}.asked(t, 1, 2)
 	y.ci("m0+1+2", green)
 	assert.NotContains(t, y.passed(), "land")
 	y.silent(2 * time.Hour)

@@ -30,8 +30,7 @@ func TestALossIsToldUntilAllKnow(t *testing.T) {
 	}
 	require.Equal(t, []int{1, 2}, told())
 	raw := must.Get(m.Encode())(t)
-	again := must.Get(train.Decode(raw, "main"))(t)
-	assert.Equal(t, m, again)
+	assert.Equal(t, m, must.Get(train.Decode(raw, "main"))(t))
 	assert.Equal(t, []int{1, 2}, told(train.LossTold{Number: 1, Record: "r2"}), "of another record")
 	assert.Equal(t, []int{2}, told(train.LossTold{Number: 1, Record: "r1"}))
 	y.facts.Requests = map[int]train.Standing{2: {State: model.PullOpen, Ended: "t2"}}

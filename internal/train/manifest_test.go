@@ -71,8 +71,7 @@ func TestTwoHundredRequestsFitIntoAManifest(t *testing.T) {
 	t.Logf("%d bytes", len(raw))
 	assert.Less(t, len(raw), 64<<10)
 	read := must.Get(train.Decode(raw, m.Base))(t)
-	again := must.Get(read.Encode())(t)
-	assert.Equal(t, string(raw), string(again))
+	assert.Equal(t, string(raw), string(must.Get(read.Encode())(t)))
 }
 
 // However much the requests say, two hundred of them fit with the SHAs that GitHub has: priorities, conflicts, dependencies, landings
@@ -114,10 +113,11 @@ func TestTheWorkOfAFold(t *testing.T) {
 		return m, f
 	}
 	empty := train.New(still.Base)
-	for name, c := range map[string]struct {
+	type row struct {
 		change func(m *train.Manifest, f *train.Facts)
 		most   int
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nothing changes": {func(*train.Manifest, *train.Facts) {}, 0},
 		"all ask at once": {func(m *train.Manifest, f *train.Facts) {
 			*m, f.Asked, f.Branches = empty, still.Queue, map[int]string{}
@@ -128,14 +128,12 @@ func TestTheWorkOfAFold(t *testing.T) {
 		"the base moves":            {func(_ *train.Manifest, f *train.Facts) { f.Base = fmt.Sprintf("%064x", 1<<41) }, 2},
 		"all are closed":            {func(_ *train.Manifest, f *train.Facts) { allStand(f, train.Standing{State: model.PullClosed}) }, 4},
 		"all are frozen":            {func(m *train.Manifest, f *train.Facts) { frozen(m, f) }, 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			m, f := moved(c.change)
-			steps := train.Steps(m, f, train.Defaults(), noon)
-			t.Logf("%d steps", steps)
-			assert.LessOrEqual(t, steps, c.most)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		m, f := moved(c.change)
+		steps := train.Steps(m, f, train.Defaults(), noon)
+		t.Logf("%d steps", steps)
+		assert.LessOrEqual(t, steps, c.most)
+	})
 	allocations := func(count int) float64 {
 		m, f := crowd(count)
 		return testing.AllocsPerRun(5, func() { train.Fold(m, f, train.Defaults(), noon.Add(time.Minute)) })
@@ -219,8 +217,7 @@ func TestAManifestThatSomebodyEdited(t *testing.T) {
 		require.NotEqual(t, string(raw), changed, c.old)
 		assert.ErrorContains(t, must.Err(train.Decode([]byte(changed), m.Base)), c.want)
 	}
-	_, err := train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)
-	assert.ErrorContains(t, err, "the train's manifest has 1048577 bytes, more than 1048576")
+	assert.ErrorContains(t, must.Err(train.Decode([]byte(strings.Repeat(" ", train.MaxBytes+1)), m.Base)), "the train's manifest has 1048577 bytes, more than 1048576")
 }
 
 // Whatever is read as a manifest, a fold of it ends, and writes one that is read as the same.
@@ -244,8 +241,7 @@ func FuzzManifest(f *testing.F) {
 		written := must.Get(next.Encode())(t)
 		read := must.Get(train.Decode(written, "release/2026-03"))(t, "%s", written)
 		again, same := train.Fold(read, facts, train.Defaults(), noon)
-		stored := must.Get(again.Encode())(t)
-		require.Equal(t, string(written), string(stored))
+		require.Equal(t, string(written), string(must.Get(again.Encode())(t)))
 		require.Equal(t, len(effects), len(same))
 	})
 }
@@ -258,6 +254,5 @@ func TestARecordOfAnOlderVersionIsRead(t *testing.T) {
 	older := strings.Replace(string(raw), `,"told":`, `,"strategy":"squash","told":`, 5)
 	require.Equal(t, 5, strings.Count(older, `"strategy"`))
 	read := must.Get(train.Decode([]byte(older), m.Base))(t)
-	again := must.Get(read.Encode())(t)
-	assert.Equal(t, string(raw), string(again))
+	assert.Equal(t, string(raw), string(must.Get(read.Encode())(t)))
 }

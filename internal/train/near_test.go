@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/train"
 )
 
@@ -22,33 +23,31 @@ func (y *yard) looks(all map[int]train.Standing) {
 
 // A run looks at the first of those who wait only. Many who may not board hide nobody behind them, once they have been looked at.
 func TestThoseWhoWaitHideNobody(t *testing.T) {
-	for name, stop := range map[string]func(s *train.Standing){
+	must.Each(t, map[string]func(s *train.Standing){
 		"by a label":       func(s *train.Standing) { s.Waits = "it has the label freeze" },
 		"by their comment": func(s *train.Standing) { s.Held = "the approval is gone" },
-	} {
-		t.Run(name, func(t *testing.T) {
-			y := newYard(t)
-			y.settings.Batch, y.settings.Speculate = 2, 1
-			for n := 1; n <= 10; n++ {
-				y.ask(train.Request{Number: n})
-				s := y.facts.Requests[n]
-				stop(&s)
-				y.facts.Requests[n] = s
-			}
-			y.ask(requests(11, 12, 13)...)
-			all := y.facts.Requests
-			for range 5 { // the first one takes them up
-				y.looks(all)
-			}
-			assert.Equal(t, "m0+11+12 testing", y.line())
-			for n := 1; n <= 10; n++ {
-				all[n] = train.Standing{State: model.PullOpen, Head: all[n].Head}
-			}
+	}, func(t *testing.T, stop func(s *train.Standing)) {
+		y := newYard(t)
+		y.settings.Batch, y.settings.Speculate = 2, 1
+		for n := 1; n <= 10; n++ {
+			y.ask(train.Request{Number: n})
+			s := y.facts.Requests[n]
+			stop(&s)
+			y.facts.Requests[n] = s
+		}
+		y.ask(requests(11, 12, 13)...)
+		all := y.facts.Requests
+		for range 5 { // the first one takes them up
 			y.looks(all)
-			assert.Equal(t, 1, y.record.Queue[0].Number)
-			assert.False(t, y.record.Queue[0].Waits)
-		})
-	}
+		}
+		assert.Equal(t, "m0+11+12 testing", y.line())
+		for n := 1; n <= 10; n++ {
+			all[n] = train.Standing{State: model.PullOpen, Head: all[n].Head}
+		}
+		y.looks(all)
+		assert.Equal(t, 1, y.record.Queue[0].Number)
+		assert.False(t, y.record.Queue[0].Waits)
+	})
 }
 
 // Those that are only tried board no car of the line, and hide nobody either.
@@ -68,30 +67,26 @@ func TestTriesHideNobody(t *testing.T) {
 
 // Nobody overtakes a request that a run does not get to read, though it knows of that one by itself. Who goes now does.
 func TestNobodyOvertakesWhoIsNotRead(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		last train.Request
 		line string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"who asked later": {train.Request{Number: 3}, ""},
 		"who goes now":    {train.Request{Number: 3, Now: true}, "m0+3 testing"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			y := newYard(t)
-			y.ask(requests(1, 2)...)
-			y.ask(c.last)
-			delete(y.facts.Requests, 1)
-			y.run()
-			assert.Equal(t, c.line, y.line())
-		})
-	}
+	}, func(t *testing.T, c row) {
+		y := newYard(t)
+		y.ask(requests(1, 2)...)
+		y.ask(c.last)
+		delete(y.facts.Requests, 1)
+		y.run()
+		assert.Equal(t, c.line, y.line())
+	})
 }
 
 // Without a base everybody fails who is not merged, which has to be read first.
 func TestWithoutABaseOnlyThoseFailWhoAreRead(t *testing.T) {
-	y := newYard(t)
-	y.settings.Batch, y.settings.Speculate = 1, 1
-	y.ask(requests(1, 2, 3)...)
-	y.run()
+	y := cars{of: 1, atOnce: 1}.asked(t, 1, 2, 3)
 	y.facts.Base, y.facts.Gone = "", true
 	delete(y.facts.Requests, 3)
 	y.run()

@@ -13,28 +13,27 @@ import (
 
 // What depends on a pull request that will not land fails, and says so; one that may still land is waited for.
 func TestADependencyThatIsClosed(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		change func(y *yard)
 		log    string
 		line   string
 		waits  string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"it was never asked for and is closed": {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullClosed} },
 			"fail #2 DEPENDENCY_CLOSED: it depends on #9, which is neither open nor merged []", "m0+1 testing", ""},
 		"it is open":         {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullOpen} }, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
 		"nobody has read it": {func(*yard) {}, "push", "m0+1 testing", "#2: it depends on #9, which is not in the merge train: nobody has asked to merge it, or that request waits"},
 		"it is merged":       {func(y *yard) { y.facts.Requests[9] = train.Standing{State: model.PullMerged} }, "push", "m0+1+2 testing", ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			y := newYard(t)
-			y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{9}})
-			c.change(y)
-			y.run()
-			assert.Contains(t, y.passed(), c.log)
-			assert.Equal(t, c.line, y.line())
-			assert.Equal(t, c.waits, y.waiting())
-		})
-	}
+	}, func(t *testing.T, c row) {
+		y := newYard(t)
+		y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{9}})
+		c.change(y)
+		y.run()
+		assert.Contains(t, y.passed(), c.log)
+		assert.Equal(t, c.line, y.line())
+		assert.Equal(t, c.waits, y.waiting())
+	})
 	t.Run("it is aboard and closed", func(t *testing.T) {
 		y := newYard(t)
 		y.ask(train.Request{Number: 1}, train.Request{Number: 2, Needs: []int{1}})

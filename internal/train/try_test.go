@@ -21,9 +21,7 @@ func (y *yard) again(r train.Request) {
 }
 
 func TestATryOfWhatIsAboardChangesNothing(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1, 2)...)
-	y.run()
+	y := asked(t, 1, 2)
 	before := y.record
 	y.again(train.Request{Number: 1, Try: true})
 	assert.Equal(t, before, y.record)
@@ -44,9 +42,7 @@ func TestAMergeOfWhatIsBeingTriedLands(t *testing.T) {
 
 // The comment of a command that is given again is another one, which has said nothing yet.
 func TestWhoAsksAgainIsToldTheSame(t *testing.T) {
-	y := newYard(t)
-	y.ask(requests(1)...)
-	y.run()
+	y := asked(t, 1)
 	told := y.record.Queue[0].Told
 	require.NotEmpty(t, told)
 	y.again(train.Request{Number: 1})

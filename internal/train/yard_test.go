@@ -1,6 +1,7 @@
 package train_test
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -40,6 +41,20 @@ func newYard(t *testing.T) *yard {
 	}
 }
 
+// asked is a yard in which people have asked for requests, and a run has followed.
+func asked(t *testing.T, numbers ...int) *yard { return cars{}.asked(t, numbers...) }
+
+// cars are limits on the requests in a car, and on the cars under test at once; 0 is the setting's own default.
+type cars struct{ of, atOnce int }
+
+func (c cars) asked(t *testing.T, numbers ...int) *yard {
+	y := newYard(t)
+	y.settings.Batch, y.settings.Speculate = cmp.Or(c.of, y.settings.Batch), cmp.Or(c.atOnce, y.settings.Speculate)
+	y.ask(requests(numbers...)...)
+	y.run()
+	return y
+}
+
 // ask has people ask for requests, one second after the other.
 func (y *yard) ask(all ...train.Request) {
 	for _, r := range all {
@@ -72,8 +87,7 @@ func (y *yard) run() {
 		require.Equal(y.t, effects, same)
 		raw := must.Get(next.Encode())(y.t)
 		read := must.Get(train.Decode(raw, "main"))(y.t)
-		stored := must.Get(read.Encode())(y.t)
-		require.Equal(y.t, string(raw), string(stored))
+		require.Equal(y.t, string(raw), string(must.Get(read.Encode())(y.t)))
 		y.record, y.facts.Results, y.facts.Asked = next, nil, nil
 		if builds := slices.DeleteFunc(slices.Clone(effects), func(e train.Effect) bool { _, is := e.(train.Build); return !is }); len(builds) > 0 {
 			effects = builds // first, since they change nothing outside

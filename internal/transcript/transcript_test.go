@@ -31,8 +31,7 @@ const rollout = "2026/11/21/rollout-2026-11-21T16-50-55-01a1ff04-9f24-7780-b9ad-
 func fresh(t testing.TB) (*age.X25519Identity, transcript.Key) {
 	t.Helper()
 	id := must.Get(age.GenerateX25519Identity())(t)
-	k := must.Get(transcript.ParseKey(id.String()))(t)
-	return id, k
+	return id, must.Get(transcript.ParseKey(id.String()))(t)
 }
 
 // encrypted is an age file as anybody can make it who knows for whom.
@@ -139,8 +138,7 @@ func TestOnlyWhatTheReceiptMeansIsOpened(t *testing.T) {
 	assert.Equal(t, transcript.Changed, kindOf(t, err))
 	golden.Text(t, "foreign.txt", strings.Join(append(lines, err.Error()), "\n"))
 
-	again, err := k.Seal(about, map[string][]byte{rollout: []byte("first question\n")})
-	require.NoError(t, err)
+	again := must.Get(k.Seal(about, map[string][]byte{rollout: []byte("first question\n")}))(t)
 	for _, wrong := range []string{transcript.Digest(again), "", strings.ToUpper(digest), digest[:63]} {
 		_, err = k.Open(about, wrong, sealed)
 		assert.Equal(t, transcript.Changed, kindOf(t, err))
@@ -151,8 +149,7 @@ func TestNoByteOfItCanBeChanged(t *testing.T) {
 	_, k := fresh(t)
 	text := make([]byte, 100_000) // more than one of age's chunks
 	_, _ = rand.Read(text)
-	sealed, err := k.Seal(about, map[string][]byte{rollout: text})
-	require.NoError(t, err)
+	sealed := must.Get(k.Seal(about, map[string][]byte{rollout: text}))(t)
 	head := bytes.Index(sealed, []byte("\n---")) + 50
 	places := []int{len(sealed) - 1, len(sealed) - 20, head + 16, head + 64<<10, head + 64<<10 + 20}
 	for i := range head { // age's header, the nonce and the beginning
@@ -174,11 +171,11 @@ func TestNoByteOfItCanBeChanged(t *testing.T) {
 	assert.Positive(t, refused[transcript.Locked], "the part of the header that is for the key")
 	assert.Len(t, refused, 2)
 	for _, n := range []int{0, 1, 20, head - 1, head, head + 16, head + 64<<10, head + 64<<10 + 32, len(sealed) - 16, len(sealed) - 1} {
-		_, err = k.Open(about, transcript.Digest(sealed[:n]), sealed[:n])
+		_, err := k.Open(about, transcript.Digest(sealed[:n]), sealed[:n])
 		assert.Equal(t, transcript.Damaged, kindOf(t, err), n)
 	}
 	longer := append(bytes.Clone(sealed), 'x')
-	_, err = k.Open(about, transcript.Digest(longer), longer)
+	_, err := k.Open(about, transcript.Digest(longer), longer)
 	assert.Equal(t, transcript.Damaged, kindOf(t, err))
 }
 

@@ -16,7 +16,7 @@ import (
 
 // Fold gives all paths the same form that some file system takes for one: letters without case and in compatibility
 // decomposition, without what HFS+ ignores, without the dots, spaces and streams at the end of a name that NTFS drops, and
-// with short names of NTFS for what Steers knows. It is what git does for .git itself, and more.
+// with short names of NTFS for what Forbidden names. It is what git does for .git itself, and more.
 // https://github.com/git/git/blob/v2.47.0/utf8.c (next_hfs_char), https://github.com/git/git/blob/v2.47.0/path.c (is_ntfs_dotgit)
 func Fold(p string) string {
 	p = strings.ReplaceAll(fold(p), `\`, "/")
@@ -41,11 +41,7 @@ func fold(s string) string {
 		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
 			return -1
 		}
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return unicode.ToLower(least)
+		return unicode.ToLower(unicode.ToUpper(r)) // a letter may have several small ones
 	}, norm.NFKD.String(strings.ToValidUTF8(s, "\uFFFD")))
 	return strings.ReplaceAll(s, "ß", "ss") // the only one of https://unicode.org/Public/UNIDATA/CaseFolding.txt, status F, that NFKD leaves and file names have
 }
@@ -54,7 +50,7 @@ func fold(s string) string {
 // https://learn.microsoft.com/windows/win32/fileio/naming-a-file#short-vs-long-names
 var shortName = regexp.MustCompile(`^([^~.]{2,6})~[0-9]+(\.[^.]{0,3})?$`)
 
-// shorts are the beginnings of the short names of what Steers knows; gi7eba is what NTFS hashes .gitmodules to
+// shorts are the beginnings of the short names of what Forbidden names; gi7eba is what NTFS hashes .gitmodules to
 // (is_ntfs_dotgitmodules in git's path.c).
 var shorts = map[string]string{
 	"git": ".git", "github": ".github", "workfl": "workflows", "codeow": "codeowners", "mergex": "mergexo.toml", "gitmod": ".gitmodules", "gi7eba": ".gitmodules",
@@ -121,19 +117,9 @@ func Leaves(link, target string) bool {
 	if path.IsAbs(target) || drive.MatchString(target) || InGit(target) {
 		return true
 	}
-	depth, named := strings.Count(path.Clean(link), "/"), false
-	for name := range strings.SplitSeq(target, "/") {
-		switch name {
-		case "", ".":
-		case "..":
-			if depth--; named || depth < 0 {
-				return true
-			}
-		default:
-			named = true
-		}
-	}
-	return false
+	names := slices.DeleteFunc(strings.Split(target, "/"), func(name string) bool { return name == "" || name == "." })
+	up := slices.IndexFunc(append(names, ""), func(name string) bool { return name != ".." })
+	return up > strings.Count(path.Clean(link), "/") || slices.Contains(names[up:], "..")
 }
 
 // drive is a path of Windows that begins with a drive.
@@ -142,30 +128,7 @@ var drive = regexp.MustCompile(`^[A-Za-z]:`)
 // Workflows is where GitHub looks for workflows.
 const Workflows = ".github/workflows"
 
-// steering are the files that decide over code, people and runs of a repository.
-var steering = []struct{ glob, what string }{
-	{".github/mergexo.toml", "MergeXO's settings"}, {Workflows + "/**", "workflows"}, {".github/actions/**", "actions"}, {".github/mergexo/**", "what MergeXO's jobs install"}, {Owners, "code owners"}, {".gitmodules", "submodules"},
-}
-
 // Forbidden are the globs of the files that an agent must not change where the settings say nothing else.
 func Forbidden() []string {
 	return []string{Workflows + "/**", ".github/actions/**", ".github/mergexo/**", ".github/mergexo.toml", Owners, ".gitmodules"}
-}
-
-// Steered are the paths among some that decide over code, people and runs of a repository, by what they are.
-type Steered struct {
-	What  string // in words
-	Paths []string
-}
-
-// Steers gives what of some paths steers a repository; none where nothing does.
-func Steers(paths []string) []Steered {
-	var out []Steered
-	for _, s := range steering {
-		those := slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return Matched(p, []string{s.glob}) == "" })
-		if len(those) > 0 {
-			out = append(out, Steered{What: s.what, Paths: those})
-		}
-	}
-	return out
 }

@@ -53,15 +53,6 @@ func TestALinkStaysInItsTree(t *testing.T) {
 	}
 }
 
-func TestWhatSteersARepositoryIsToldByWhatItIs(t *testing.T) {
-	t.Parallel()
-	assert.Empty(t, treepath.Steers([]string{"a.go", "docs/x.md"}))
-	assert.Equal(t, []treepath.Steered{
-		{What: "MergeXO's settings", Paths: []string{".github/mergexo.toml"}}, {What: "workflows", Paths: []string{".github/workflows/a.yml", ".GITHUB/workflows/b.yml"}},
-		{What: "what MergeXO's jobs install", Paths: []string{".github/mergexo/setup/action.yml"}}, {What: "code owners", Paths: []string{"docs/CODEOWNERS"}},
-	}, treepath.Steers([]string{".github/mergexo.toml", ".github/mergexo/setup/action.yml", ".github/workflows/a.yml", ".GITHUB/workflows/b.yml", "a.go", "docs/CODEOWNERS"}))
-}
-
 func FuzzFold(f *testing.F) {
 	for _, seed := range []string{".github/workflows/x", "a\\..\\b", "\xff~1", "ſﬂ:/.. ."} {
 		f.Add(seed)

@@ -52,10 +52,11 @@ func TestWhichRunsAreFeedback(t *testing.T) {
 		return func(r *model.CIRun) { r.Workflow, r.Event = workflow, event }
 	}
 	at := func(path string) func(*model.CIRun) { return func(r *model.CIRun) { r.Path = path } }
-	tests := map[string]struct {
+	type row struct {
 		runs       []model.CIRun
 		first, all []int64
-	}{
+	}
+	must.Each(t, map[string]row{
 		"none":                   {nil, []int64{}, []int64{}},
 		"a failure":              {[]model.CIRun{ciRun(1)}, []int64{1}, []int64{1}},
 		"timed out":              {[]model.CIRun{ciRun(1, ended("timed_out"))}, []int64{1}, []int64{1}},
@@ -76,17 +77,14 @@ func TestWhichRunsAreFeedback(t *testing.T) {
 			[]int64{1, 2}, []int64{1, 2}},
 		"our own workflow": {[]model.CIRun{ciRun(1, at(".github/workflows/mergexo.yml@refs/heads/main")), ciRun(2, of(4, "push"))}, []int64{2}, []int64{2}},
 		"our own run":      {[]model.CIRun{ciRun(77, running), ciRun(2, of(4, "push"))}, []int64{2}, []int64{2}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			policy := first
-			assert.Equal(t, tt.first, ids(turn.Failures(tt.runs, head, 7, policy)))
-			policy.When = "all_complete"
-			assert.Equal(t, tt.all, ids(turn.Failures(tt.runs, head, 7, policy)))
-			policy.When = "never"
-			assert.Empty(t, turn.Failures(tt.runs, head, 7, policy))
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		policy := first
+		assert.Equal(t, tt.first, ids(turn.Failures(tt.runs, head, 7, policy)))
+		policy.When = "all_complete"
+		assert.Equal(t, tt.all, ids(turn.Failures(tt.runs, head, 7, policy)))
+		policy.When = "never"
+		assert.Empty(t, turn.Failures(tt.runs, head, 7, policy))
+	})
 }
 
 func TestAFailedRunAsFeedback(t *testing.T) {
@@ -231,8 +229,7 @@ func TestFlakyTestsAsPeopleReadOfThem(t *testing.T) {
 }
 
 func TestALogAsPeopleReadIt(t *testing.T) {
-	raw := must.Get(os.ReadFile("testdata/job.log"))(t)
-	golden.Text(t, "job.txt", turn.CleanLog(raw, false))
+	golden.Text(t, "job.txt", turn.CleanLog(must.Get(os.ReadFile("testdata/job.log"))(t), false))
 }
 
 func TestOfALongLogTheErrorIsKept(t *testing.T) {

@@ -28,11 +28,12 @@ func failedMerge(change func(*model.Posted[model.MergeMarker])) model.Posted[mod
 func TestWhichFailedMergesAreFeedbackAndWhichAreTold(t *testing.T) {
 	other, tip := strings.Repeat("d", 40), strings.Repeat("e", 40)
 	type posted = model.Posted[model.MergeMarker]
-	for name, c := range map[string]struct {
+	type row struct {
 		change         func(*posted)
 		later          []posted
 		feedback, told bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"tests":              {func(*posted) {}, nil, true, true},
 		"a conflict":         {func(m *posted) { m.Marker.Reason = model.CodeConflict }, nil, true, true},
 		"a tip of that head": {func(m *posted) { m.Marker.Head, m.Marker.Tip, m.Marker.Was = other, tip, []string{head} }, nil, true, true},
@@ -44,24 +45,22 @@ func TestWhichFailedMergesAreFeedbackAndWhichAreTold(t *testing.T) {
 		"in progress":        {func(m *posted) { m.Marker.State = model.MergeRunning }, nil, false, false},
 		"asked for again":    {func(*posted) {}, []posted{failedMerge(func(m *posted) { m.CommentID, m.Marker.State = 45, model.MergeWaiting })}, false, true},
 		"failed again":       {func(m *posted) { m.CommentID = 43 }, []posted{failedMerge(func(*posted) {})}, true, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s, st := snapshot(), model.State{Merges: append([]posted{failedMerge(c.change)}, c.later...)}
-			s.Failures = turn.MergeFailures(st)
-			got := turn.Candidates(s, st, turn.Policy{Merges: true})
-			assert.Equal(t, c.feedback, len(got) == 1)
-			assert.Equal(t, c.told, turn.Request(s, turn.Ask{State: st}).Failed != nil)
-			assert.Empty(t, turn.Candidates(s, st, turn.Policy{}))
-			if len(got) == 0 {
-				return
-			}
-			assert.Equal(t, "7:merge:44:"+noon.Format(time.RFC3339), got[0].Key(7))
-			assert.Equal(t, got, turn.Allowed(got, nil, turn.Policy{}), "nobody's right is asked about")
-			assert.Empty(t, turn.UnknownRights(got, nil, model.Mark{}, turn.Policy{}))
-			st.Answered = map[string]bool{got[0].Key(7): true}
-			assert.Empty(t, turn.Candidates(s, st, turn.Policy{Merges: true}))
-		})
-	}
+	}, func(t *testing.T, c row) {
+		s, st := snapshot(), model.State{Merges: append([]posted{failedMerge(c.change)}, c.later...)}
+		s.Failures = turn.MergeFailures(st)
+		got := turn.Candidates(s, st, turn.Policy{Merges: true})
+		assert.Equal(t, c.feedback, len(got) == 1)
+		assert.Equal(t, c.told, turn.Request(s, turn.Ask{State: st}).Failed != nil)
+		assert.Empty(t, turn.Candidates(s, st, turn.Policy{}))
+		if len(got) == 0 {
+			return
+		}
+		assert.Equal(t, "7:merge:44:"+noon.Format(time.RFC3339), got[0].Key(7))
+		assert.Equal(t, got, turn.Allowed(got, nil, turn.Policy{}), "nobody's right is asked about")
+		assert.Empty(t, turn.UnknownRights(got, nil, model.Mark{}, turn.Policy{}))
+		st.Answered = map[string]bool{got[0].Key(7): true}
+		assert.Empty(t, turn.Candidates(s, st, turn.Policy{Merges: true}))
+	})
 }
 
 func TestAFailedMergeAsPeopleReadOfIt(t *testing.T) {

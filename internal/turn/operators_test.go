@@ -8,17 +8,19 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
 func at(seconds int) time.Time { return noon.Add(time.Duration(seconds) * time.Second) }
 
 func TestWhatIsSaidWhileAPersonHasTakenOverIsNotReplayed(t *testing.T) {
-	tests := map[string]struct {
+	type row struct {
 		pull, issue []model.LabelChange
 		away        []model.Span
 		want        []int64 // of comments said at the seconds 1 to 5
-	}{
+	}
+	must.Each(t, map[string]row{
 		"never":               {nil, nil, nil, []int64{1, 2, 3, 4, 5}},
 		"for a while":         {[]model.LabelChange{{Label: "Agent:Ignore", On: true, At: at(2)}, {Label: "agent:ignore", At: at(4)}}, nil, nil, []int64{1, 5}},
 		"on the source issue": {nil, []model.LabelChange{{Label: "agent:ignore", On: true, At: at(3)}, {Label: "agent:ignore", At: at(4)}}, nil, []int64{1, 2, 5}},
@@ -27,18 +29,15 @@ func TestWhatIsSaidWhileAPersonHasTakenOverIsNotReplayed(t *testing.T) {
 		"since before the oldest change that is known": {[]model.LabelChange{{Label: "agent:ignore", At: at(3)}}, nil, nil, []int64{4, 5}},
 		"another label": {[]model.LabelChange{{Label: "bug", On: true, At: at(1)}}, nil, nil, []int64{1, 2, 3, 4, 5}},
 		"released":      {nil, nil, []model.Span{{From: at(2), To: at(3)}}, []int64{1, 4, 5}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			var all []model.Comment
-			for i := range int64(5) {
-				all = append(all, said(i+1, "alice", "OWNER", "x"))
-			}
-			s := snapshot(all...)
-			s.Pull.LabelChanges, s.Pull.Issue.LabelChanges = tt.pull, tt.issue
-			assert.Equal(t, tt.want, ids(turn.Candidates(s, model.State{Away: tt.away}, policy)))
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		var all []model.Comment
+		for i := range int64(5) {
+			all = append(all, said(i+1, "alice", "OWNER", "x"))
+		}
+		s := snapshot(all...)
+		s.Pull.LabelChanges, s.Pull.Issue.LabelChanges = tt.pull, tt.issue
+		assert.Equal(t, tt.want, ids(turn.Candidates(s, model.State{Away: tt.away}, policy)))
+	})
 	t.Run("in the second in which it ends, what the trigger says is fresh", func(t *testing.T) {
 		s := snapshot(said(4, "alice", "OWNER", "x"))
 		s.Pull.LabelChanges = []model.LabelChange{{Label: "agent:ignore", On: true, At: at(2)}, {Label: "agent:ignore", At: at(4)}}
@@ -87,7 +86,7 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 	same.UpdatedAt, same.Body = at(1), "/mergexo release"
 	assert.Equal(t, "Do A.", turn.AsSent(snapshot(same), model.State{}, ev, command)[0].Body, "within one second, where the later text is no feedback")
 
-	other := map[string]func(*model.Snapshot, *model.State, *model.Event){
+	must.Each(t, map[string]func(*model.Snapshot, *model.State, *model.Event){
 		"not edited": func(s *model.Snapshot, _ *model.State, _ *model.Event) {
 			s.Comments[0].Edited, s.Comments[0].EditedByOther = false, false
 		},
@@ -106,14 +105,11 @@ func TestTheTextWithWhichTheEventFiredCounts(t *testing.T) {
 		"older than settled": func(s *model.Snapshot, st *model.State, _ *model.Event) {
 			s.Floor, st.Settled = at(99), model.Mark{At: at(99)}
 		},
-	}
-	for name, change := range other {
-		t.Run(name, func(t *testing.T) {
-			s, st, e := snapshot(now), model.State{}, ev
-			change(&s, &st, &e)
-			assert.Equal(t, "Do B.", turn.AsSent(s, st, e, command)[0].Body)
-		})
-	}
+	}, func(t *testing.T, change func(*model.Snapshot, *model.State, *model.Event)) {
+		s, st, e := snapshot(now), model.State{}, ev
+		change(&s, &st, &e)
+		assert.Equal(t, "Do B.", turn.AsSent(s, st, e, command)[0].Body)
+	})
 }
 
 func TestStandingInOneWord(t *testing.T) {

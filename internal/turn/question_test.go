@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -23,10 +24,11 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 	heard := comment(model.KindReview, 7, at)
 	st := model.State{Block: q, Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Key: "k", Events: []string{heard.Key(7)}}}}}
 	require.Same(t, q, turn.Question(st))
-	for name, c := range map[string]struct {
+	type row struct {
 		comment model.Comment
 		answers bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"later":                           {comment(model.KindIssue, 90, at.Add(time.Second)), true},
 		"earlier":                         {comment(model.KindIssue, 90, at.Add(-time.Second)), false},
 		"in that second, behind it":       {comment(model.KindIssue, 101, at), true},
@@ -34,11 +36,9 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 		"a review in that second":         {comment(model.KindReview, 8, at), true},
 		"what the turn had read":          {heard, false},
 		"a workflow run that fails since": {comment(model.KindActions, 9, at.Add(time.Hour)), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			assert.Equal(t, c.answers, len(turn.Answers(*q, st, 7, []model.Comment{c.comment})) == 1)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		assert.Equal(t, c.answers, len(turn.Answers(*q, st, 7, []model.Comment{c.comment})) == 1)
+	})
 	old, older, answer := comment(model.KindIssue, 2, noon.Add(time.Second)), comment(model.KindIssue, 1, noon), comment(model.KindIssue, 101, at)
 	st.Lift(100)
 	assert.Nil(t, st.Block)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
@@ -181,11 +182,12 @@ func TestLivenessOfAClaim(t *testing.T) {
 }
 
 func TestGatesTellTheirEvidence(t *testing.T) {
-	tests := map[string]struct {
+	type row struct {
 		change func(*model.Snapshot, *model.State)
 		gate   model.GateName
 		says   string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"an issue":         {func(s *model.Snapshot, _ *model.State) { s.Of = &model.Issue{} }, turn.GatePull, "it is an issue"},
 		"merged":           {func(s *model.Snapshot, _ *model.State) { s.Pull.State = model.PullMerged }, model.GateOpen, "pull request 7 is merged"},
 		"a fork":           {func(s *model.Snapshot, _ *model.State) { s.Pull.CrossRepo = true }, turn.GateBranch, "is in a fork"},
@@ -199,17 +201,14 @@ func TestGatesTellTheirEvidence(t *testing.T) {
 		"spoilt": {func(_ *model.Snapshot, st *model.State) {
 			st.Distrusted = []model.Distrust{{Spoilt: true, URL: "https://u", Editor: "eve"}}
 		}, model.GateMarkers, "https://u was edited by eve"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			s, st := snapshot(), model.State{}
-			tt.change(&s, &st)
-			g, unmet := model.Unmet(turn.Gates(s, st, policy))
-			assert.True(t, unmet)
-			assert.Equal(t, tt.gate, g.Name)
-			assert.Contains(t, g.Evidence, tt.says)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		s, st := snapshot(), model.State{}
+		tt.change(&s, &st)
+		g, unmet := model.Unmet(turn.Gates(s, st, policy))
+		assert.True(t, unmet)
+		assert.Equal(t, tt.gate, g.Name)
+		assert.Contains(t, g.Evidence, tt.says)
+	})
 	_, unmet := model.Unmet(turn.Gates(snapshot(), model.State{}, policy))
 	assert.False(t, unmet)
 	s := snapshot()
@@ -226,12 +225,13 @@ func TestOfAnAnswerWithSlipsTheGoodPartIsPosted(t *testing.T) {
 	with := func(o model.Outcome, message string) model.Outcome { o.CommitMessage = message; return o }
 	done := answer(1, "a")
 	done.Done = true
-	tests := map[string]struct {
+	type row struct {
 		o       model.Outcome
 		changed bool
 		good    model.Outcome
 		slip    string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"fine":              {with(replies(answer(1, "done")), "Fix"), true, with(replies(answer(1, "done")), "Fix"), ""},
 		"nothing at all":    {model.Outcome{}, false, model.Outcome{}, ""},
 		"git operations":    {model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, false, model.Outcome{GitOps: []model.GitOp{{Op: model.OpFetch}}}, ""},
@@ -248,18 +248,15 @@ func TestOfAnAnswerWithSlipsTheGoodPartIsPosted(t *testing.T) {
 		"flaky, empty":      {report(" ", ""), false, model.Outcome{}, "a report of a flaky test, but it was empty"},
 		"flaky, changed":    {with(report("t", "s"), "Fix"), true, model.Outcome{CommitMessage: "Fix", GeneralComment: "t\n\ns"}, "but files were changed too"},
 		"flaky, a message":  {with(report("t", "s"), "Fix"), false, report("t", "s"), "a commit message, but nothing was changed"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			good, slips := turn.Good(tt.o, feedback, tt.changed)
-			assert.Equal(t, tt.good, good)
-			assert.Equal(t, tt.slip != "", len(slips) == 1, slips)
-			assert.Contains(t, strings.Join(slips, "; "), tt.slip)
-			again, none := turn.Good(good, feedback, tt.changed)
-			assert.Equal(t, good, again)
-			assert.Empty(t, none, "what is good has no slips")
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		good, slips := turn.Good(tt.o, feedback, tt.changed)
+		assert.Equal(t, tt.good, good)
+		assert.Equal(t, tt.slip != "", len(slips) == 1, slips)
+		assert.Contains(t, strings.Join(slips, "; "), tt.slip)
+		again, none := turn.Good(good, feedback, tt.changed)
+		assert.Equal(t, good, again)
+		assert.Empty(t, none, "what is good has no slips")
+	})
 	good, slips := turn.Good(report("t", "s"), feedback[:1], false)
 	assert.Equal(t, model.Outcome{GeneralComment: "t\n\ns"}, good)
 	assert.Equal(t, []string{"there was a report of a flaky test, but no failed workflow run that it could be about"}, slips)
@@ -291,10 +288,11 @@ func TestJoinSaysNothingTwice(t *testing.T) {
 
 func TestForbiddenChanges(t *testing.T) {
 	globs := []string{".github/workflows/**"}
-	tests := map[string]struct {
+	type row struct {
 		change model.Change
 		rule   string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a file":                        {model.Change{Path: "a.go", Mode: "100644"}, ""},
 		"a workflow":                    {model.Change{Path: ".github/workflows/x.yml", Mode: "100644"}, "forbid_paths .github/workflows/**"},
 		"a workflow, deleted":           {model.Change{Path: ".github/workflows/x.yml", Mode: "000000"}, "forbid_paths .github/workflows/**"},
@@ -309,12 +307,9 @@ func TestForbiddenChanges(t *testing.T) {
 		"a link out by two links":       {model.Change{Path: "a/b/c", Mode: "120000", Target: "top/../c"}, "a symbolic link that leaves the tree"},
 		"a file of git's":               {model.Change{Path: "a/.Git./config", Mode: "100644"}, "a file in a path that git treats as its own directory"},
 		"too large":                     {model.Change{Path: "b", Mode: "100644", Size: 100<<20 + 1}, "a file over 100 MB"},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			file, rule := turn.Forbidden([]model.Change{tt.change}, globs, 100<<20)
-			assert.Equal(t, tt.rule != "", file != "")
-			assert.Contains(t, rule, tt.rule)
-		})
-	}
+	}, func(t *testing.T, tt row) {
+		file, rule := turn.Forbidden([]model.Change{tt.change}, globs, 100<<20)
+		assert.Equal(t, tt.rule != "", file != "")
+		assert.Contains(t, rule, tt.rule)
+	})
 }

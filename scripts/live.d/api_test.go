@@ -99,8 +99,7 @@ func TestATokenIsMinted(t *testing.T) {
 	for _, block := range []*pem.Block{{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)}, {Type: "PRIVATE KEY", Bytes: pkcs8}} {
 		asked = nil
 		m := must.Get(newMinter(w, "17", string(pem.EncodeToMemory(block))))(t)
-		token := must.Get(m.mint(t.Context(), map[string]string{"issues": "write"}))(t)
-		assert.Equal(t, "minted", token)
+		assert.Equal(t, "minted", must.Get(m.mint(t.Context(), map[string]string{"issues": "write"}))(t))
 		assert.Contains(t, w.secrets, "minted", "it is kept out of the records")
 		assert.Equal(t, []string{"GET /repos/o/r/installation ", `POST /app/installations/5/access_tokens {"permissions":{"issues":"write"},"repositories":["r"]}`}, asked)
 	}

@@ -174,8 +174,7 @@ func signalled(t *testing.T, signal syscall.Signal) *scratch {
 		assert.Equal(t, 130, exit.ExitCode(), "%s", said.String())
 		assert.Contains(t, said.String(), "interrupted: cleaning up")
 		assert.Contains(t, said.String(), "scripts/live: interrupted in step badge, of which there is no record: context canceled")
-		entries := must.Get(os.ReadDir(temp))(t)
-		assert.Empty(t, entries, "files of its own")
+		assert.Empty(t, must.Get(os.ReadDir(temp))(t), "files of its own")
 	}
 	return s
 }

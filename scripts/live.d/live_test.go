@@ -163,8 +163,7 @@ func newScratch(t *testing.T, description string) *scratch {
 func (s *scratch) call(method, path string, body any) any {
 	s.t.Helper()
 	raw := must.Get(json.Marshal(body))(s.t)
-	req, err := http.NewRequestWithContext(context.Background(), method, s.url+"/api/v3/repos/octo/widgets"+path, bytes.NewReader(raw))
-	require.NoError(s.t, err)
+	req := must.Get(http.NewRequestWithContext(context.Background(), method, s.url+"/api/v3/repos/octo/widgets"+path, bytes.NewReader(raw)))(s.t)
 	req.Header.Set("Authorization", "Bearer sandbox-octo")
 	resp := must.Get(http.DefaultClient.Do(req))(s.t)
 	defer resp.Body.Close()

@@ -77,8 +77,7 @@ func understoodAgain(t *testing.T, in recordedReadings, repeats bool) (now, then
 			}
 			answers := &replay{t, said.Exchanges, repeats}
 			noWait := func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-			c, err := github.New(github.Options{APIURL: "https://github.invalid/api/v3", Token: "none", Transport: answers, Sleep: noWait})
-			require.NoError(t, err)
+			c := must.Get(github.New(github.Options{APIURL: "https://github.invalid/api/v3", Token: "none", Transport: answers, Sleep: noWait}))(t)
 			v, err := r.read(t.Context(), c, p)
 			now = append(now, r.name+": "+jsonOf(t, plain(outcome(v, err))))
 			if !repeats {
@@ -92,8 +91,7 @@ func understoodAgain(t *testing.T, in recordedReadings, repeats bool) (now, then
 
 func jsonOf(t *testing.T, v any) string {
 	t.Helper()
-	text := must.Get(json.Marshal(v))(t)
-	return string(text)
+	return string(must.Get(json.Marshal(v))(t))
 }
 
 // What was recorded is understood as it was then: GitHub's answers too, as soon as they are there.

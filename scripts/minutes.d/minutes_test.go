@@ -17,8 +17,7 @@ const page = "../../internal/manual/cost.md"
 
 func load(t *testing.T, text string) workflow {
 	t.Helper()
-	w := must.Get(read([]byte(text)))(t)
-	return w
+	return must.Get(read([]byte(text)))(t)
 }
 
 // idle is what a month of so many days costs in which nothing happens.
@@ -56,8 +55,7 @@ func TestAnIdlePrivateRepositoryIsNearlyFree(t *testing.T) {
 	assert.Less(t, idle(t, load(t, doctor.Choice{Seldom: true, Split: true}.Workflow()), 31), 130)
 	assert.Equal(t, 31*doctor.Choice{}.Sweeps(), idle(t, load(t, doctor.Choice{CI: []string{"CI"}}.Workflow()), 31), "what init says")
 	assert.Equal(t, 31*doctor.Choice{Seldom: true}.Sweeps(), idle(t, load(t, doctor.Choice{Seldom: true}.Workflow()), 31))
-	older := must.Get(os.ReadFile("testdata/jobs.yml"))(t)
-	assert.Equal(t, 1440, idle(t, load(t, string(older)), 30), "the count knows jobs that need others")
+	assert.Equal(t, 1440, idle(t, load(t, string(must.Get(os.ReadFile("testdata/jobs.yml"))(t))), 30), "the count knows jobs that need others")
 }
 
 // Its first step is all that an event without work costs: the others have the condition, or take no time.
@@ -75,8 +73,7 @@ func TestAnEventWithoutWorkIsOneStep(t *testing.T) {
 
 func TestTheTimesOfASchedule(t *testing.T) {
 	for field, want := range map[string]int{"*": 24, "*/6": 4, "1-23": 23, "6,12,18": 3, "0": 1, "0-23/5": 5} {
-		n := must.Get(times(field, 24))(t, field)
-		assert.Equal(t, want, n, field)
+		assert.Equal(t, want, must.Get(times(field, 24))(t, field), field)
 	}
 	for _, field := range []string{"", "x", "5-2", "24", "*/0", "1-"} {
 		assert.Error(t, must.Err(times(field, 24)), field)
@@ -87,6 +84,5 @@ func TestTheTimesOfASchedule(t *testing.T) {
 func TestWhatIsNotKnownBeforehandIsNoNumber(t *testing.T) {
 	_, err := load(t, "on: {issue_comment: {}}\njobs: {a: {if: steps.x.outputs.y}}").jobs(said("User"))
 	assert.ErrorContains(t, err, "jobs.a.if: whether it is met is not known beforehand")
-	n := must.Get(load(t, "on: {issue_comment: {types: [edited]}}\njobs: {a: {}}").jobs(said("User")))(t)
-	assert.Zero(t, n)
+	assert.Zero(t, must.Get(load(t, "on: {issue_comment: {types: [edited]}}\njobs: {a: {}}").jobs(said("User")))(t))
 }

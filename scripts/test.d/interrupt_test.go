@@ -115,29 +115,27 @@ func main() {
 
 func TestTheScriptEndsAsItsProgramDoes(t *testing.T) {
 	script := must.Get(os.ReadFile("../test"))(t)
-	for name, c := range map[string]struct {
+	type row struct {
 		program, out, errout string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"in the tests":    {program, "begun\nended\n", ""},
 		"before it hears": {strings.Replace(program, "SIGTERM", "SIGHUP", 1), "begun\n", "scripts/test: interrupted before all tests had run; run it again\n"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			files(t, map[string]string{"go.mod": module, "scripts/test": string(script), "scripts/test.d/main.go": c.program})
-			cmd := exec.CommandContext(t.Context(), "scripts/test")
-			var errout bytes.Buffer
-			cmd.Stderr = &errout
-			out := must.Get(cmd.StdoutPipe())(t)
-			require.NoError(t, cmd.Start())
-			lines := bufio.NewReader(out)
-			said := linesUntil(t, lines, "begun")
-			require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
-			rest := must.Get(io.ReadAll(lines))(t)
-			_ = cmd.Wait()
-			assert.Equal(t, 130, cmd.ProcessState.ExitCode())
-			assert.Equal(t, c.out, said+string(rest))
-			assert.Equal(t, c.errout, errout.String())
-			left := must.Get(filepath.Glob(".cache/test.d-*"))(t)
-			assert.Empty(t, left)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		files(t, map[string]string{"go.mod": module, "scripts/test": string(script), "scripts/test.d/main.go": c.program})
+		cmd := exec.CommandContext(t.Context(), "scripts/test")
+		var errout bytes.Buffer
+		cmd.Stderr = &errout
+		out := must.Get(cmd.StdoutPipe())(t)
+		require.NoError(t, cmd.Start())
+		lines := bufio.NewReader(out)
+		said := linesUntil(t, lines, "begun")
+		require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+		rest := must.Get(io.ReadAll(lines))(t)
+		_ = cmd.Wait()
+		assert.Equal(t, 130, cmd.ProcessState.ExitCode())
+		assert.Equal(t, c.out, said+string(rest))
+		assert.Equal(t, c.errout, errout.String())
+		assert.Empty(t, must.Get(filepath.Glob(".cache/test.d-*"))(t))
+	})
 }

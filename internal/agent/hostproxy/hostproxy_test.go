@@ -125,10 +125,8 @@ func greeting(t *testing.T) *httptest.Server {
 func TestHostsThatAreNamedAreReached(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, greeting(t))
-	said := must.Get(w.get(t, "https://EXAMPLE.com/"))(t)
-	assert.Equal(t, "200 hello from EXAMPLE.com", said)
-	said = must.Get(w.get(t, "https://two.example.com/"))(t)
-	assert.Equal(t, "200 hello from two.example.com", said)
+	assert.Equal(t, "200 hello from EXAMPLE.com", must.Get(w.get(t, "https://EXAMPLE.com/"))(t))
+	assert.Equal(t, "200 hello from two.example.com", must.Get(w.get(t, "https://two.example.com/"))(t))
 	assert.Equal(t, []string{"192.0.2.1:443", "[2001:db8::1]:443"}, w.dialed, "an address of this machine is passed over")
 	assert.Empty(t, w.log.String())
 }

@@ -108,8 +108,7 @@ func through(proxy *url.URL) func(*http.Request) (*url.URL, error) {
 
 func parsed(t *testing.T, address, user string) *url.URL {
 	t.Helper()
-	u := must.Get(url.Parse(strings.Replace(address, "://", "://"+user+"@", 1)))(t)
-	return u
+	return must.Get(url.Parse(strings.Replace(address, "://", "://"+user+"@", 1)))(t)
 }
 
 func TestHostsAreReachedThroughTheMachinesProxy(t *testing.T) {
@@ -120,8 +119,7 @@ func TestHostsAreReachedThroughTheMachinesProxy(t *testing.T) {
 			t.Parallel()
 			o := &office{to: server.Listener.Addr().String()}
 			w := newWorldBehind(t, server, through(parsed(t, o.open(t, kind), "clerk:proxy-secret")))
-			said := must.Get(w.get(t, "https://example.com/"))(t)
-			assert.Equal(t, "200 hello from example.com", said)
+			assert.Equal(t, "200 hello from example.com", must.Get(w.get(t, "https://example.com/"))(t))
 			assert.Equal(t, []string{"CONNECT example.com:443"}, o.asked)
 			assert.Equal(t, []string{o.at}, w.dialed, "nothing bypasses the proxy, and no name is looked up")
 		})

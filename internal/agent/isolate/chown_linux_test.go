@@ -32,8 +32,7 @@ func way(back bool) isolate.Owners {
 
 func owner(t *testing.T, path string) int {
 	t.Helper()
-	info := must.Get(os.Lstat(path))(t)
-	return int(info.Sys().(*syscall.Stat_t).Uid)
+	return int(must.Get(os.Lstat(path))(t).Sys().(*syscall.Stat_t).Uid)
 }
 
 func TestOwnedPathsGoThereAndBack(t *testing.T) {
@@ -69,8 +68,7 @@ func TestOwnedPathsGoThereAndBack(t *testing.T) {
 		back.Shared = shared
 		require.NoError(t, must.Err(isolate.Chown(back, []string{dir})))
 		for path, mode := range map[string]os.FileMode{dir + "/evil": 0o755, deep + "/file": 0o600, deep: 0o700, dir + "/executable": 0o711} {
-			info := must.Get(os.Stat(path))(t)
-			assert.Equal(t, mode, info.Mode()&^os.ModeDir, path)
+			assert.Equal(t, mode, must.Get(os.Stat(path))(t).Mode()&^os.ModeDir, path)
 			assert.Equal(t, os.Getuid(), owner(t, path), path)
 		}
 		assert.FileExists(t, dir+"/shared", "it was there before")

@@ -59,8 +59,7 @@ func start(t *testing.T, of modelproxy.Provider, base string) (*modelproxy.Proxy
 	if of.Base == modelproxy.Anthropic.Base {
 		header = http.Header{"X-Api-Key": {key}}
 	}
-	p, err := modelproxy.Start(modelproxy.Options{Provider: of, Base: base, Header: header, Log: slog.New(slog.NewTextHandler(log, nil))})
-	require.NoError(t, err)
+	p := must.Get(modelproxy.Start(modelproxy.Options{Provider: of, Base: base, Header: header, Log: slog.New(slog.NewTextHandler(log, nil))}))(t)
 	t.Cleanup(func() { p.End() })
 	return p, log
 }
@@ -86,8 +85,7 @@ func post(t *testing.T, p *modelproxy.Proxy, method, path, secret string, body i
 
 func text(t *testing.T, answer *http.Response) string {
 	t.Helper()
-	raw := must.Get(io.ReadAll(answer.Body))(t)
-	return string(raw)
+	return string(must.Get(io.ReadAll(answer.Body))(t))
 }
 
 func TestTheKeyTakesThePlaceOfThePlaceholder(t *testing.T) {
@@ -129,31 +127,24 @@ func TestWhatDoesNotAskAModelIsRefused(t *testing.T) {
 	s := serve(t, func(http.ResponseWriter, *http.Request) {})
 	p, log := start(t, modelproxy.Anthropic, s.URL)
 	other, _ := start(t, modelproxy.Anthropic, s.URL)
-	for _, c := range []struct {
-		method, path, secret string
-		status               int
-	}{
-		{"POST", "/v1/messages", "", 401},
-		{"POST", "/v1/messages", "sk-wrong", 401},
-		{"POST", "/v1/messages", other.Secret, 401},
-		{"POST", "/v1/messages", key, 401},
-		{"GET", "/v1/messages", p.Secret, 404},
-		{"HEAD", "/", p.Secret, 404},
-		{"POST", "/", p.Secret, 404},
-		{"POST", "/v1/files", p.Secret, 404},
-		{"POST", "/v1/messages/batches", p.Secret, 404},
-		{"POST", "/v1/messages/", p.Secret, 404},
-		{"POST", "//v1/messages", p.Secret, 404},
-		{"POST", "/v1/../v1/messages", p.Secret, 404},
-		{"POST", "/v1%2fmessages", p.Secret, 404},
-		{"POST", "/v1/organizations/api_keys", p.Secret, 404},
-		{"POST", "/responses", p.Secret, 404},
-		{"DELETE", "/v1/messages", p.Secret, 404},
-	} {
-		answer := post(t, p, c.method, c.path, c.secret, strings.NewReader("{}"))
-		assert.Equal(t, c.status, answer.StatusCode, "%s %s", c.method, c.path)
-		if c.method != "HEAD" {
+	refused := func(method, path, secret string, status int) {
+		answer := post(t, p, method, path, secret, strings.NewReader("{}"))
+		assert.Equal(t, status, answer.StatusCode, "%s %s", method, path)
+		if method != "HEAD" {
 			assert.Contains(t, text(t, answer), `"message":"MergeXO does not pass on this request: `)
+		}
+	}
+	for _, secret := range []string{"", "sk-wrong", other.Secret, key} {
+		refused("POST", "/v1/messages", secret, 401)
+	}
+	for method, paths := range map[string][]string{
+		"GET": {"/v1/messages"}, "HEAD": {"/"}, "DELETE": {"/v1/messages"},
+		"POST": {
+			"/", "/v1/files", "/v1/messages/batches", "/v1/messages/", "//v1/messages", "/v1/../v1/messages", "/v1%2fmessages", "/v1/organizations/api_keys", "/responses",
+		},
+	} {
+		for _, path := range paths {
+			refused(method, path, p.Secret, 404)
 		}
 	}
 	answer := post(t, p, "POST", "/v1/messages", p.Secret, nil, "Connection", "Upgrade", "Upgrade", "websocket")
@@ -171,10 +162,8 @@ func TestRefusalsAreLoggedCleanAndBounded(t *testing.T) {
 	p, log := start(t, modelproxy.OpenAI, "http://127.0.0.1:1/v1")
 	for range 30 {
 		conn := must.Get(net.Dial("tcp", strings.TrimPrefix(p.URL, "http://")))(t)
-		_, err := fmt.Fprintf(conn, "%s /%%1b[31m%%0A::error::%s?secret=query HTTP/1.0\r\n\r\n", strings.Repeat("M", 500), strings.Repeat("x", 5000))
-		require.NoError(t, err)
-		said := must.Get(io.ReadAll(conn))(t)
-		assert.Contains(t, string(said), "401 Unauthorized")
+		_ = must.Get(fmt.Fprintf(conn, "%s /%%1b[31m%%0A::error::%s?secret=query HTTP/1.0\r\n\r\n", strings.Repeat("M", 500), strings.Repeat("x", 5000)))(t)
+		assert.Contains(t, string(must.Get(io.ReadAll(conn))(t)), "401 Unauthorized")
 		require.NoError(t, conn.Close())
 	}
 	p.End()
@@ -200,11 +189,9 @@ func TestAStreamIsPassedOnAsItComes(t *testing.T) {
 	})
 	p, _ := start(t, modelproxy.OpenAI, s.URL)
 	lines := bufio.NewReader(post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body)
-	line := must.Get(lines.ReadString('\n'))(t)
-	assert.Equal(t, "data: first\n", line)
+	assert.Equal(t, "data: first\n", must.Get(lines.ReadString('\n'))(t))
 	close(next)
-	rest := must.Get(io.ReadAll(lines))(t)
-	assert.Equal(t, "\ndata: second\n\n", string(rest))
+	assert.Equal(t, "\ndata: second\n\n", string(must.Get(io.ReadAll(lines))(t)))
 }
 
 func TestTheProvidersErrorsArePassedOn(t *testing.T) {
@@ -289,11 +276,9 @@ func TestARequestThatIsTooLargeIsNotPassedOn(t *testing.T) {
 	const most = 64 << 20
 	conn := must.Get(net.Dial("tcp", strings.TrimPrefix(p.URL, "http://")))(t)
 	defer conn.Close()
-	_, err := fmt.Fprintf(conn, "POST /responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", p.Secret, most+1)
-	require.NoError(t, err)
+	_ = must.Get(fmt.Fprintf(conn, "POST /responses HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\nContent-Length: %d\r\n\r\n", p.Secret, most+1))(t)
 	require.NoError(t, conn.(*net.TCPConn).CloseWrite())
-	line := must.Get(bufio.NewReader(conn).ReadString('\n'))(t)
-	assert.Equal(t, "HTTP/1.1 413 Request Entity Too Large\r\n", line)
+	assert.Equal(t, "HTTP/1.1 413 Request Entity Too Large\r\n", must.Get(bufio.NewReader(conn).ReadString('\n'))(t))
 	assert.Empty(t, s.all(), "one that says its size is not begun")
 
 	for size, status := range map[int64]int{most: 200, most + 1: 413} {
@@ -310,8 +295,7 @@ func TestAHugeAnswerIsPassedOnWhole(t *testing.T) {
 		_, _ = io.Copy(w, io.LimitReader(zeros{}, size))
 	})
 	p, _ := start(t, modelproxy.OpenAI, s.URL)
-	n := must.Get(io.Copy(io.Discard, post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body))(t)
-	assert.Equal(t, int64(size), n)
+	assert.Equal(t, int64(size), must.Get(io.Copy(io.Discard, post(t, p, "POST", "/responses", p.Secret, strings.NewReader("{}")).Body))(t))
 }
 
 func TestTheEndOfARunEndsWhatIsUnderWay(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/agent/modelproxy"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const openAIStream = `event: response.created
@@ -37,14 +38,15 @@ data: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"outpu
 func TestWhatWasUsedIsCounted(t *testing.T) {
 	t.Parallel()
 	sse, whole := "text/event-stream; charset=utf-8", "application/json"
-	for name, c := range map[string]struct {
+	type row struct {
 		of            modelproxy.Provider
 		path          string
 		kind          string
 		status        int
 		body          string
 		input, output int64
-	}{
+	}
+	must.Each(t, map[string]row{
 		"OpenAI's stream":         {modelproxy.OpenAI, "/responses", sse, 200, openAIStream, 100, 20},
 		"without the last line":   {modelproxy.OpenAI, "/responses", sse, 200, strings.TrimSpace(openAIStream), 100, 20},
 		"carriage returns":        {modelproxy.OpenAI, "/responses", sse, 200, strings.ReplaceAll(openAIStream, "\n", "\r\n"), 100, 20},
@@ -60,33 +62,32 @@ func TestWhatWasUsedIsCounted(t *testing.T) {
 		"not even numbers":        {modelproxy.OpenAI, "/responses", sse, 200, "data: {\"usage\": {\"input_tokens\": \"many\"}}\n\n" + openAIStream, 100, 20},
 		"behind a huge event":     {modelproxy.OpenAI, "/responses", sse, 200, `data: {"delta": "` + strings.Repeat("x", 5<<20) + "\"}\n\n" + openAIStream, 100, 20},
 		"in a huge event":         {modelproxy.OpenAI, "/responses", sse, 200, `data: {"usage": {"input_tokens": 7}, "x": "` + strings.Repeat("x", 5<<20) + "\"}\n\n", 0, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", c.kind)
-				w.WriteHeader(c.status)
-				_, _ = io.WriteString(w, c.body)
-			})
-			p, _ := start(t, c.of, s.URL)
-			for range 2 {
-				assert.Equal(t, c.body, text(t, post(t, p, "POST", c.path, p.Secret, strings.NewReader("{}"))), "nothing of it is changed")
-			}
-			assert.Equal(t, model.Usage{InputTokens: 2 * c.input, OutputTokens: 2 * c.output}, p.End())
+	}, func(t *testing.T, c row) {
+		t.Parallel()
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
 		})
-	}
+		p, _ := start(t, c.of, s.URL)
+		for range 2 {
+			assert.Equal(t, c.body, text(t, post(t, p, "POST", c.path, p.Secret, strings.NewReader("{}"))), "nothing of it is changed")
+		}
+		assert.Equal(t, model.Usage{InputTokens: 2 * c.input, OutputTokens: 2 * c.output}, p.End())
+	})
 }
 
 // What a program says of a limit counts only where its provider has said so.
 func TestALimitIsKnownByTheProvidersWord(t *testing.T) {
 	t.Parallel()
 	sse, whole := "text/event-stream", "application/json"
-	for name, c := range map[string]struct {
+	type row struct {
 		kind    string
 		status  int
 		body    string
 		limited bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"too many requests":  {whole, 429, `{}`, true},
 		"payment":            {whole, 402, `{}`, true},
 		"overloaded":         {whole, 529, `{}`, true},
@@ -99,18 +100,16 @@ func TestALimitIsKnownByTheProvidersWord(t *testing.T) {
 		"another error":      {whole, 400, `{"error": {"message": "messages: too many"}}`, false},
 		"a failure":          {whole, 500, `{"error": {}}`, false},
 		"an answer":          {sse, 200, anthropicStream, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", c.kind)
-				w.WriteHeader(c.status)
-				_, _ = io.WriteString(w, c.body)
-			})
-			p, _ := start(t, modelproxy.Anthropic, s.URL)
-			text(t, post(t, p, "POST", "/v1/messages", p.Secret, strings.NewReader("{}")))
-			p.End()
-			assert.Equal(t, c.limited, p.Limited())
+	}, func(t *testing.T, c row) {
+		t.Parallel()
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", c.kind)
+			w.WriteHeader(c.status)
+			_, _ = io.WriteString(w, c.body)
 		})
-	}
+		p, _ := start(t, modelproxy.Anthropic, s.URL)
+		text(t, post(t, p, "POST", "/v1/messages", p.Secret, strings.NewReader("{}")))
+		p.End()
+		assert.Equal(t, c.limited, p.Limited())
+	})
 }

@@ -38,8 +38,7 @@ func TestBeginMakesABranchOnTheTipOfTheBase(t *testing.T) {
 			assert.Equal(t, tip, gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t))
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			made := gittest.Committed(t, c, "change")
-			assert.EqualValues(t, "ahead", gittest.Must(history.Relation(gittest.Ctx, c, tip, made))(t))
+			assert.EqualValues(t, "ahead", gittest.Must(history.Relation(gittest.Ctx, c, tip, gittest.Committed(t, c, "change")))(t))
 			theirs := h.Commit("main", "theirs", map[string]string{"b.txt": "b\n"})
 			require.Equal(t, theirs, gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main"))(t)["main"])
 			merged := gittest.Must(checkout.MergeOrigin(gittest.Ctx, c, theirs, "Merge main"))(t)
@@ -61,8 +60,7 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"untracked.txt": "x\n", "build.log": "kept\n", "README.md": "changed\n"})
 	gittest.Write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
 	c := h.Open(dir)
-	sha, err := checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main")
-	require.NoError(t, err)
+	sha := gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	assert.Equal(t, dir, c.Dir())
 	assert.Equal(t, tip, sha)
 	assert.Equal(t, tip, h.Git(dir, "rev-parse", "refs/heads/"+gittest.Fresh))
@@ -71,7 +69,7 @@ func TestBeginMovesAnOlderBranchAndCleansUp(t *testing.T) {
 	}
 	assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
 	assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"))
-	_, err = h.Try(dir, "rev-parse", "--verify", "-q", "refs/remotes/origin/"+gittest.Fresh)
+	_, err := h.Try(dir, "rev-parse", "--verify", "-q", "refs/remotes/origin/"+gittest.Fresh)
 	assert.Error(t, err, "origin/%s would name what the server does not have", gittest.Fresh)
 
 	h.Git(dir, "update-index", "--assume-unchanged", "a.txt")

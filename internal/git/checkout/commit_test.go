@@ -33,8 +33,7 @@ func TestCommitTakesEverythingThatIsNotIgnored(t *testing.T) {
 	assert.Equal(t, "Say two\n\n# not a comment", h.Git(c.Dir(), "log", "-1", "--format=%B"))
 	assert.Equal(t, "MergeXO mergexo@example.com 1800000000 MergeXO mergexo@example.com 1800000000", h.Git(c.Dir(), "log", "-1", "--format=%an %ae %at %cn %ce %ct"))
 	assert.Equal(t, "M\ta.txt\nD\tb.txt\nA\tdeep/new.txt", h.Git(c.Dir(), "diff", "--name-status", start, sha))
-	dirty := gittest.Must(gittest.Dirty(c))(t)
-	assert.False(t, dirty)
+	assert.False(t, gittest.Must(gittest.Dirty(c))(t))
 	assert.Empty(t, h.Git(c.Dir(), "status", "--porcelain"), "the checkout's own index agrees")
 	_, _, err = gittest.Commit(c, " \n")
 	assert.ErrorContains(t, err, "the message is empty")
@@ -46,9 +45,8 @@ func TestCommitConcludesAMergeAndRefusesConflicts(t *testing.T) {
 	start := h.Commit("agent/x", "ours", map[string]string{"a.txt": "ours\n"})
 	theirs := h.Commit("main", "theirs", map[string]string{"a.txt": "theirs\n", "c.txt": "c\n"})
 	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"))
-	_, err := h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")
-	require.Error(t, err, "it conflicts")
-	_, _, err = gittest.Commit(c, "half-done")
+	require.Error(t, gittest.Err(h.With(c.Dir(), c.AgentEnv(), "merge", "origin/main")), "it conflicts")
+	_, _, err := gittest.Commit(c, "half-done")
 	assert.Equal(t, []string{"a.txt"}, gittest.As[*git.ErrUnmerged](t, err).Paths)
 
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "both\n"})
@@ -81,8 +79,7 @@ func TestOfFiltersOnlyThatOfGitLFSIsRun(t *testing.T) {
 	sha, _, err := gittest.Commit(c, "filtered")
 	require.NoError(t, err)
 	for path, want := range map[string]string{"x.up": "LOUD\n", "a.txt": "one\n"} {
-		blob := gittest.Must(history.Blob(gittest.Ctx, c, sha, path))(t)
-		assert.Equal(t, want, string(blob))
+		assert.Equal(t, want, string(gittest.Must(history.Blob(gittest.Ctx, c, sha, path))(t)))
 	}
 
 	const fix = "; of a job's filters, MergeXO runs only those of Git LFS: remove filter.tool from the job's git configuration"

@@ -99,8 +99,7 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			own := func() string {
 				t.Helper()
 				head := gittest.Must(c.Head(gittest.Ctx))(t)
-				done, err := checkout.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m })
-				require.NoError(t, err)
+				done := gittest.Must(checkout.Recommit(gittest.Ctx, c, start, head, nil, func(m string) string { return m }))(t)
 				require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
 				return done.Head
 			}
@@ -124,13 +123,11 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 
 			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n", d.path: now})
 			agent("commit", "-q", "-a", "-m", "mine")
-			sha = own()
-			assert.Equal(t, "a.txt", changed(sha), "the agent has committed it along")
+			assert.Equal(t, "a.txt", changed(own()), "the agent has committed it along")
 			clean("and it is committed no more")
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
 			agent("commit", "-q", "-a", "--allow-empty", "-m", "nothing else")
-			again := own()
-			assert.Equal(t, "a.txt", changed(again))
+			assert.Equal(t, "a.txt", changed(own()))
 
 			gittest.Write(t, c.Dir(), map[string]string{d.path: now + now})
 			sha = gittest.Committed(t, c, "more")

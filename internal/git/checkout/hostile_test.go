@@ -113,16 +113,14 @@ func TestALyingCommitGraphAndShallowFileAreNotBelieved(t *testing.T) {
 	assert.EqualValues(t, "diverged", gittest.Must(history.Relation(gittest.Ctx, c, start, head))(t))
 	// Declaring start a shallow boundary does not hide the rewrite behind "unknown" either.
 	gittest.Write(t, c.Dir(), map[string]string{".git/shallow": orphan + "\n"})
-	relation := gittest.Must(history.Relation(gittest.Ctx, c, start, head))(t)
-	assert.EqualValues(t, "diverged", relation)
+	assert.EqualValues(t, "diverged", gittest.Must(history.Relation(gittest.Ctx, c, start, head))(t))
 }
 
 func TestACancelledCallEndsTheWholeGroup(t *testing.T) {
 	h := gittest.NewHub(t)
 	dir := t.TempDir()
 	alive, never := filepath.Join(dir, "alive"), filepath.Join(dir, "never")
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	require.NoError(t, syscall.Mkfifo(alive, 0o600))
 	require.NoError(t, syscall.Mkfifo(never, 0o600))
 	// A fetch starts a child that waits for ever, ignores SIGTERM, and holds a pipe open for as long as it lives.

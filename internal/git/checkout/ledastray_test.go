@@ -52,8 +52,7 @@ func TestNoCallFollowsALinkOutOfTheGitDirectory(t *testing.T) {
 func TestASnapshotIsRefusedIfItsObjectsCanBeElsewhere(t *testing.T) {
 	h := gittest.NewHub(t)
 	dir, programs := h.Workspace("main"), t.TempDir()
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	alternates := filepath.Join(dir, ".git", "objects", "info", "alternates")
 	script := `#!/bin/sh
 case "$*" in *" write-tree") echo ` + filepath.Join(h.Bare, "objects") + ` >` + alternates + ` ;; esac
@@ -63,6 +62,6 @@ exec ` + program + ` "$@"
 	c := h.Open(dir, func(o *git.Options) { o.Path = programs + ":" + os.Getenv("PATH") })
 	gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
 	gittest.Write(t, dir, map[string]string{"a.txt": "two\n"})
-	_, err = checkout.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot")
+	_, err := checkout.Snapshot(gittest.Ctx, gittest.Quarantine(t, c), "", "Snapshot")
 	assert.Equal(t, []string{alternates}, gittest.As[*git.ErrUnsafeGitDir](t, err).Paths)
 }

@@ -51,8 +51,7 @@ func TestWhatIsInTheFilesIsCommittedWhateverTheIndexSays(t *testing.T) {
 				sha := gittest.Committed(t, c, "Change")
 				assert.Empty(t, c.LeftOut)
 				assert.Equal(t, "M\ta.txt\nA\tout/new.txt", h.Git(dir, "diff", "--name-status", start, sha))
-				dirty := gittest.Must(gittest.Dirty(c))(t)
-				assert.False(t, dirty)
+				assert.False(t, gittest.Must(gittest.Dirty(c))(t))
 				require.NoError(t, checkout.Reset(gittest.Ctx, c, sha))
 				assert.Empty(t, h.Git(dir, "status", "--porcelain"))
 			})
@@ -84,6 +83,5 @@ func TestAPathThatGitRefusesKeepsNothingElseBack(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"bad.u": "abcd"})
 	assert.True(t, gittest.Must(gittest.Dirty(c))(t), "it has changed since")
 	require.NoError(t, os.Remove(filepath.Join(dir, "bad.u")))
-	dirty := gittest.Must(gittest.Dirty(c))(t)
-	assert.False(t, dirty)
+	assert.False(t, gittest.Must(gittest.Dirty(c))(t))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // side commits on another branch of the checkout, as an agent may, and goes back to where it was.
@@ -28,56 +29,51 @@ func side(h *gittest.Hub, c *git.Checkout, branch, from string) string {
 }
 
 func TestWorkOnOtherBranchesIsFound(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}} {
-		t.Run(name, func(t *testing.T) {
-			h := gittest.NewHub(t)
-			h.Grow("main", 60)
-			start := h.Commit("main", "files", map[string]string{"a.txt": "one\n"})
-			dir := h.Workspace("main", more...)
-			h.Git(dir, "branch", "older")
-			h.Git(dir, "branch", "moved")
-			h.Git(dir, "checkout", "-q", "-b", "ahead")
-			h.Git(dir, "commit", "-q", "--allow-empty", "-m", "somebody's, before all this")
-			c := h.Open(dir)
-			gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
-			none := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-			assert.Empty(t, none, "what was there before is nobody's work")
+	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}}, func(t *testing.T, more []string) {
+		h := gittest.NewHub(t)
+		h.Grow("main", 60)
+		start := h.Commit("main", "files", map[string]string{"a.txt": "one\n"})
+		dir := h.Workspace("main", more...)
+		h.Git(dir, "branch", "older")
+		h.Git(dir, "branch", "moved")
+		h.Git(dir, "checkout", "-q", "-b", "ahead")
+		h.Git(dir, "commit", "-q", "--allow-empty", "-m", "somebody's, before all this")
+		c := h.Open(dir)
+		gittest.Must(checkout.Begin(gittest.Ctx, c, gittest.Fresh, "main"))(t)
+		assert.Empty(t, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "what was there before is nobody's work")
 
-			h.Agent(c, "branch", "same")
-			lost := side(h, c, "lost", start)
-			odd := side(h, c, "odd;$(id)`", start)
-			h.Agent(c, "branch", "-q", "-f", "moved", lost)
-			h.Agent(c, "checkout", "-q", "--orphan", "root")
-			h.Agent(c, "commit", "-q", "-m", "a root")
-			root := h.Agent(c, "rev-parse", "HEAD")
-			h.Agent(c, "switch", "-q", gittest.Fresh)
-			before := side(h, c, "before", start+"~1")
-			side(h, c, "merged", start)
-			h.Agent(c, "merge", "-q", "--no-ff", "merged")
-			mine := side(h, c, "later", gittest.Fresh)
-			gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/broken": strings.Repeat("ab", 20) + "\n"})
-			h.Agent(c, "replace", "--graft", mine) // which would say that it descends from nothing
-			got := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-			assert.Equal(t, []git.Ref{
-				{Name: "refs/heads/before", SHA: before}, {Name: "refs/heads/later", SHA: mine}, {Name: "refs/heads/lost", SHA: lost}, {Name: "refs/heads/moved", SHA: lost},
-				{Name: "refs/heads/odd;$(id)`", SHA: odd}, {Name: "refs/heads/root", SHA: root},
-			}, got)
+		h.Agent(c, "branch", "same")
+		lost := side(h, c, "lost", start)
+		odd := side(h, c, "odd;$(id)`", start)
+		h.Agent(c, "branch", "-q", "-f", "moved", lost)
+		h.Agent(c, "checkout", "-q", "--orphan", "root")
+		h.Agent(c, "commit", "-q", "-m", "a root")
+		root := h.Agent(c, "rev-parse", "HEAD")
+		h.Agent(c, "switch", "-q", gittest.Fresh)
+		before := side(h, c, "before", start+"~1")
+		side(h, c, "merged", start)
+		h.Agent(c, "merge", "-q", "--no-ff", "merged")
+		mine := side(h, c, "later", gittest.Fresh)
+		gittest.Write(t, c.Dir(), map[string]string{".git/refs/heads/broken": strings.Repeat("ab", 20) + "\n"})
+		h.Agent(c, "replace", "--graft", mine) // which would say that it descends from nothing
+		got := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
+		assert.Equal(t, []git.Ref{
+			{Name: "refs/heads/before", SHA: before}, {Name: "refs/heads/later", SHA: mine}, {Name: "refs/heads/lost", SHA: lost}, {Name: "refs/heads/moved", SHA: lost},
+			{Name: "refs/heads/odd;$(id)`", SHA: odd}, {Name: "refs/heads/root", SHA: root},
+		}, got)
 
-			h.Agent(c, "switch", "-q", "lost")
-			got = gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-			assert.Len(t, got, 5, "HEAD is on what was lost, and what was merged elsewhere is not in it")
-			tip := gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t)
-			assert.NotEqual(t, start, tip, "and the branch that it was given is for Tip to tell")
-			assert.Equal(t, 1, c.NetworkCalls())
-		})
-	}
+		h.Agent(c, "switch", "-q", "lost")
+		got = gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
+		assert.Len(t, got, 5, "HEAD is on what was lost, and what was merged elsewhere is not in it")
+		assert.NotEqual(t, start, gittest.Must(checkout.BranchTip(gittest.Ctx, c, ""))(t), "and the branch that it was given is for Tip to tell")
+		assert.Equal(t, 1, c.NetworkCalls())
+	})
 }
 
 func TestBranchesAstrayAreBounded(t *testing.T) {
 	h, c, start := gittest.Begun(t)
 	h.Agent(c, "branch", "same")
-	got, err := checkout.LeftBranches(gittest.Ctx, c, start)
-	require.NoError(t, err)
+	got := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Empty(t, got, "a branch at HEAD is not astray")
 
 	sha := side(h, c, "b", start)
@@ -87,8 +83,7 @@ func TestBranchesAstrayAreBounded(t *testing.T) {
 	got = gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
 	assert.Len(t, got, 10)
 	h.Agent(c, "checkout", "-q", "--orphan", "unborn")
-	unborn := gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t)
-	assert.Equal(t, got, unborn, "from a HEAD without a commit nothing is reachable")
+	assert.Equal(t, got, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "from a HEAD without a commit nothing is reachable")
 	assert.Error(t, gittest.Err(checkout.LeftBranches(gittest.Ctx, c, "--all")))
 	assert.Error(t, gittest.Err(checkout.LeftBranches(gittest.Ctx, h.Open(""), start)))
 }

@@ -37,9 +37,7 @@ func TestMeetLocal(t *testing.T) {
 	}
 	d.Git(d.Dir, "checkout", "-q", "--orphan", "other")
 	d.Git(d.Dir, "commit", "-q", "-m", "other")
-	met, err := checkout.LocalMergeBase(gittest.Ctx, c, "main", "other")
-	require.NoError(t, err)
-	assert.True(t, met.Unrelated)
+	assert.True(t, gittest.Must(checkout.LocalMergeBase(gittest.Ctx, c, "main", "other"))(t).Unrelated)
 	assert.ErrorContains(t, gittest.Err(checkout.LocalMergeBase(gittest.Ctx, c, "main", "main")), "not two branches")
 	assert.Zero(t, c.NetworkCalls())
 

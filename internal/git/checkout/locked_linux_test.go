@@ -13,6 +13,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // unprivileged reports whether modes hold for this process. For root they do not: then the test runs again, as a user without a name.
@@ -22,12 +23,10 @@ func unprivileged(t *testing.T) bool {
 		return true
 	}
 	const uid = 61_001
-	top, err := os.MkdirTemp("", "mergexo-unprivileged-")
-	require.NoError(t, err)
+	top := gittest.Must(os.MkdirTemp("", "mergexo-unprivileged-"))(t)
 	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(top)) })
 	require.NoError(t, os.Chown(top, uid, uid))
-	program, err := os.ReadFile("/proc/self/exe")
-	require.NoError(t, err)
+	program := gittest.Must(os.ReadFile("/proc/self/exe"))(t)
 	again := filepath.Join(top, "test")
 	require.NoError(t, os.WriteFile(again, program, 0o755)) //nolint:gosec // it is run
 	cmd := exec.Command(again, "-test.run=^"+t.Name()+"$", "-test.v")
@@ -46,19 +45,17 @@ func TestResetRemovesWhatIsLocked(t *testing.T) {
 	h, c, _, sha := gittest.Turn(t)
 	elsewhere := t.TempDir()
 	require.NoError(t, os.Chmod(elsewhere, 0o500)) //nolint:gosec // that it stays so is the point
-	for name, mode := range map[string]os.FileMode{"read-only": 0o555, "shut": 0} {
-		t.Run(name, func(t *testing.T) {
-			gittest.Write(t, c.Dir(), map[string]string{"fixture/deep/x": "x", "fixture/y": "y", "new/z": "z"})
-			require.NoError(t, os.Symlink(elsewhere, filepath.Join(c.Dir(), "fixture", "link")))
-			for _, dir := range []string{"fixture/deep", "fixture"} {
-				require.NoError(t, os.Chmod(filepath.Join(c.Dir(), dir), mode))
-			}
-			gittest.Must(gittest.Dirty(c))(t)
-			require.NoError(t, checkout.Reset(t.Context(), c, sha))
-			assertReset(t, h, c, "agent/x", sha)
-			assert.NoDirExists(t, filepath.Join(c.Dir(), "fixture"))
-		})
-	}
+	must.Each(t, map[string]os.FileMode{"read-only": 0o555, "shut": 0}, func(t *testing.T, mode os.FileMode) {
+		gittest.Write(t, c.Dir(), map[string]string{"fixture/deep/x": "x", "fixture/y": "y", "new/z": "z"})
+		require.NoError(t, os.Symlink(elsewhere, filepath.Join(c.Dir(), "fixture", "link")))
+		for _, dir := range []string{"fixture/deep", "fixture"} {
+			require.NoError(t, os.Chmod(filepath.Join(c.Dir(), dir), mode))
+		}
+		gittest.Must(gittest.Dirty(c))(t)
+		require.NoError(t, checkout.Reset(t.Context(), c, sha))
+		assertReset(t, h, c, "agent/x", sha)
+		assert.NoDirExists(t, filepath.Join(c.Dir(), "fixture"))
+	})
 	info := gittest.Must(os.Stat(elsewhere))(t)
 	assert.True(t, strings.HasPrefix(info.Mode().String(), "dr-x---"), "%s", info.Mode())
 }

@@ -29,23 +29,20 @@ func sideBranch(t *testing.T, main map[string]string) (h *gittest.Hub, c *git.Ch
 
 func TestTheDefaultBranchIsMergedWhereHistoryIsShort(t *testing.T) {
 	h, c, head, tip := sideBranch(t, map[string]string{"theirs.txt": "theirs\n"})
-	tips, err := checkout.FetchOrigin(gittest.Ctx, c, "main", "agent/y")
-	require.NoError(t, err)
-	assert.Equal(t, map[string]string{"main": tip, "agent/y": head}, tips)
+	assert.Equal(t, map[string]string{"main": tip, "agent/y": head}, gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main", "agent/y"))(t))
 	assert.Equal(t, tip, h.Git(c.Dir(), "rev-parse", "refs/remotes/origin/main"), "the agent finds it under its name")
 
 	merged := gittest.Must(checkout.MergeOrigin(gittest.Ctx, c, tip, "Merge main"))(t)
 	assert.Equal(t, head+" "+tip, h.Git(c.Dir(), "log", "-1", "--format=%P", merged))
 	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
 
-	_, err = checkout.FetchOrigin(gittest.Ctx, c, "gone")
+	_, err := checkout.FetchOrigin(gittest.Ctx, c, "gone")
 	assert.Equal(t, "refs/heads/gone", gittest.As[*git.ErrNoRef](t, err).Ref)
 }
 
 func TestAMergeThatConflictsIsLeftToBeResolved(t *testing.T) {
 	h, c, head, tip := sideBranch(t, map[string]string{"a.txt": "theirs\n", "theirs.txt": "theirs\n"})
-	_, err := checkout.FetchOrigin(gittest.Ctx, c, "main")
-	require.NoError(t, err)
+	_ = gittest.Must(checkout.FetchOrigin(gittest.Ctx, c, "main"))(t)
 	conflict := gittest.As[*merging.ErrConflict](t, gittest.Err(checkout.MergeOrigin(gittest.Ctx, c, tip, "Merge main")))
 	assert.Equal(t, []string{"a.txt"}, conflict.Paths)
 	assert.Equal(t, "theirs\n", gittest.Read(t, c.Dir(), "theirs.txt"))
@@ -69,6 +66,5 @@ func TestMarkersAreFoundAtLineStartsOnly(t *testing.T) {
 		"yes.txt": long + "\n<<<<<<< a\n" + long + "\n>>>>>>> b",
 	})
 	require.NoError(t, os.Symlink("yes.txt", filepath.Join(c.Dir(), "link.txt")))
-	marked := gittest.Must(checkout.MarkedPaths(gittest.Ctx, c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"}))(t)
-	assert.Equal(t, []string{"yes.txt"}, marked)
+	assert.Equal(t, []string{"yes.txt"}, gittest.Must(checkout.MarkedPaths(gittest.Ctx, c, []string{"no.txt", "open.txt", "yes.txt", "link.txt"}))(t))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestCommitsOfAnAgentBecomeOursAndNobodyElsesDo(t *testing.T) {
@@ -57,30 +58,27 @@ func TestACommitIsOursWhateverItsHeadersSay(t *testing.T) {
 	start := h.Commit("agent/x", "work", map[string]string{"a.txt": "1\n"})
 	c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"))
 	tree := h.Git(c.Dir(), "rev-parse", start+"^{tree}")
-	for name, headers := range map[string]string{
+	must.Each(t, map[string]string{
 		"signed":      "author MergeXO <mergexo@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\ngpgsig -----BEGIN PGP SIGNATURE-----\n x\n -----END PGP SIGNATURE-----\n",
 		"two authors": "author MergeXO <mergexo@example.com> 1 +0000\nauthor Ada <ada@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\n",
 		"no date":     "author MergeXO <mergexo@example.com>\ncommitter MergeXO <mergexo@example.com> 99999999999999999999 +0000\n",
 		"another":     "author MergeXO <mergexo@example.com> > 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\n",
 		"encoded":     "author MergeXO <mergexo@example.com> 1 +0000\ncommitter MergeXO <mergexo@example.com> 1 +0000\nencoding UTF-16\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			raw := "tree " + tree + "\nparent " + start + "\n" + headers + "\nWork\n"
-			file := t.TempDir() + "/commit"
-			require.NoError(t, os.WriteFile(file, []byte(raw), 0o600))
-			head := h.Git(c.Dir(), "hash-object", "-t", "commit", "-w", "--literally", file)
-			done, err := checkout.Recommit(gittest.Ctx, c, start, head, nil, func(s string) string { return s })
-			require.NoError(t, err)
-			now := h.Git(c.Dir(), "cat-file", "commit", done.Head)
-			assert.Regexp(t, `\Atree [0-9a-f]{40}\nparent [0-9a-f]{40}\nauthor MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\ncommitter MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\n\nWork\z`, now)
-			assert.NotEqual(t, head, done.Head)
-		})
-	}
-	large := h.Git(c.Dir(), "commit-tree", tree, "-p", start, "-F", largeFile(t))
-	limits := (*git.ErrTreeLimits)(nil)
-	_, err := checkout.Recommit(gittest.Ctx, c, start, large, nil, func(s string) string { return s })
-	require.ErrorAs(t, err, &limits)
-	assert.Contains(t, err.Error(), "is a commit of over 1048576 bytes")
+	}, func(t *testing.T, headers string) {
+		raw := "tree " + tree + "\nparent " + start + "\n" + headers + "\nWork\n"
+		file := t.TempDir() + "/commit"
+		require.NoError(t, os.WriteFile(file, []byte(raw), 0o600))
+		head := h.Git(c.Dir(), "hash-object", "-t", "commit", "-w", "--literally", file)
+		done := gittest.Must(checkout.Recommit(gittest.Ctx, c, start, head, nil, func(s string) string { return s }))(t)
+		now := h.Git(c.Dir(), "cat-file", "commit", done.Head)
+		assert.Regexp(t, `\Atree [0-9a-f]{40}\nparent [0-9a-f]{40}\nauthor MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\ncommitter MergeXO <mergexo@example.com> [0-9]{1,10} \+0000\n\nWork\z`, now)
+		assert.NotEqual(t, head, done.Head)
+	})
+	message := t.TempDir() + "/large"
+	require.NoError(t, os.WriteFile(message, []byte(strings.Repeat("words ", 200_000)), 0o600))
+	large := h.Git(c.Dir(), "commit-tree", tree, "-p", start, "-F", message)
+	err := gittest.Err(checkout.Recommit(gittest.Ctx, c, start, large, nil, func(s string) string { return s }))
+	assert.ErrorContains(t, gittest.As[*git.ErrTreeLimits](t, err), "is a commit of over 1048576 bytes")
 }
 
 // TestACommitIsWhatItsNameSays: git gives what is there, which an agent or its tests may have exchanged.
@@ -90,21 +88,8 @@ func TestACommitIsWhatItsNameSays(t *testing.T) {
 	object := func(sha string) string { return filepath.Join(c.Dir(), ".git/objects", sha[:2], sha[2:]) }
 	require.NoError(t, os.Rename(object(other), object(sha)))
 	shout := func(s string) string { return s + "!" }
-	for _, rewrite := range []func() (checkout.Recommitted, error){
-		func() (checkout.Recommitted, error) { return checkout.Recommit(gittest.Ctx, c, start, sha, nil, shout) },
-		func() (checkout.Recommitted, error) { return checkout.Reword(gittest.Ctx, c, start, sha, nil, shout) },
-	} {
-		_, err := rewrite()
-		forged := (*history.ErrUnverified)(nil)
-		assert.ErrorAs(t, err, &forged)
-	}
-}
-
-func largeFile(t *testing.T) string {
-	t.Helper()
-	file := t.TempDir() + "/large"
-	require.NoError(t, os.WriteFile(file, []byte(strings.Repeat("words ", 200_000)), 0o600))
-	return file
+	assert.ErrorAs(t, gittest.Err(checkout.Recommit(gittest.Ctx, c, start, sha, nil, shout)), new(*history.ErrUnverified))
+	assert.ErrorAs(t, gittest.Err(checkout.Reword(gittest.Ctx, c, start, sha, nil, shout)), new(*history.ErrUnverified))
 }
 
 // ours is a repository with a commit of ours on top of start.

@@ -50,9 +50,8 @@ func TestAMergeOfWhatIsNotHereIsNotConcluded(t *testing.T) {
 		sha + "\n" + "--no-verify": `"--no-verify" is not a commit id`,
 	} {
 		gittest.Write(t, c.Dir(), map[string]string{".git/MERGE_HEAD": text + "\n", "b.txt": "b\n"})
-		_, err := gittest.Dirty(c)
-		require.ErrorContains(t, err, want)
-		_, _, err = gittest.Commit(c, "Merge")
+		require.ErrorContains(t, gittest.Err(gittest.Dirty(c)), want)
+		_, _, err := gittest.Commit(c, "Merge")
 		require.ErrorContains(t, err, want)
 		assert.Equal(t, sha, r.Git("rev-parse", "HEAD"))
 	}

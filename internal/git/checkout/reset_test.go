@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/syntax"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // assertReset asks git itself whether the checkout is at sha and clean.
@@ -31,7 +32,7 @@ func TestResetLeavesOnlyWhatIsCommitted(t *testing.T) {
 	h, c, start, sha := gittest.Turn(t)
 	calls, dir := c.NetworkCalls(), c.Dir()
 	elsewhere := t.TempDir()
-	for name, mess := range map[string]func(*testing.T){
+	must.Each(t, map[string]func(*testing.T){
 		"nothing": func(t *testing.T) {},
 		"tracked files": func(t *testing.T) {
 			gittest.Write(t, dir, map[string]string{"a.txt": "three\n", "README.md": ""})
@@ -83,19 +84,17 @@ func TestResetLeavesOnlyWhatIsCommitted(t *testing.T) {
 			h.Agent(c, "add", "-f", "forced.log")
 			h.Agent(c, "commit", "-q", "-m", "of a test")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			gittest.Write(t, dir, map[string]string{"build.log": "kept\n"})
-			mess(t)
-			require.NoError(t, checkout.Reset(gittest.Ctx, c, sha))
-			assert.Equal(t, "two\n", gittest.Read(t, dir, "a.txt"))
-			assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
-			assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
-			entries := gittest.Must(os.ReadDir(dir))(t)
-			assert.Len(t, entries, 5, "%v", entries)
-			assertReset(t, h, c, "agent/x", sha)
-		})
-	}
+	}, func(t *testing.T, mess func(*testing.T)) {
+		gittest.Write(t, dir, map[string]string{"build.log": "kept\n"})
+		mess(t)
+		require.NoError(t, checkout.Reset(gittest.Ctx, c, sha))
+		assert.Equal(t, "two\n", gittest.Read(t, dir, "a.txt"))
+		assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
+		assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
+		entries := gittest.Must(os.ReadDir(dir))(t)
+		assert.Len(t, entries, 5, "%v", entries)
+		assertReset(t, h, c, "agent/x", sha)
+	})
 	assert.Equal(t, start, h.Git(dir, "rev-parse", "origin/agent/x"), "the server's branch is where it was")
 	assert.Equal(t, calls, c.NetworkCalls())
 	assert.Empty(t, gittest.Must(os.ReadDir(elsewhere))(t), "nothing is written through a link")
@@ -167,8 +166,7 @@ func TestResetRefusesWhatCannotBeCheckedOut(t *testing.T) {
 	was := gittest.Read(t, c.Dir(), ".git", "config")
 	tree := func(row string) string {
 		t.Helper()
-		out := gittest.Must(c.Tell(gittest.Ctx, []byte(row), "mktree"))(t)
-		return syntax.Line(out)
+		return syntax.Line(gittest.Must(c.Tell(gittest.Ctx, []byte(row), "mktree"))(t))
 	}
 	inner := tree("100644 blob " + h.Agent(c, "rev-parse", sha+":a.txt") + "\tconfig\n")
 	evil := h.Agent(c, "commit-tree", "-m", "evil", "-p", start, tree("040000 tree "+inner+"\t.git\n"))
@@ -192,8 +190,7 @@ func TestTipIsWhereTheBranchIsWhateverHEADSays(t *testing.T) {
 	h.Agent(c, "branch", "-q", "-f", "agent/x", start)
 	assert.Equal(t, start, tip())
 	for _, head := range []string{start, sha} {
-		got := gittest.Must(checkout.BranchTip(gittest.Ctx, c, head))(t)
-		assert.Equal(t, start, got, "whether or not HEAD is there")
+		assert.Equal(t, start, gittest.Must(checkout.BranchTip(gittest.Ctx, c, head))(t), "whether or not HEAD is there")
 	}
 	h.Agent(c, "branch", "-q", "-D", "agent/x")
 	assert.Empty(t, tip())
@@ -224,8 +221,7 @@ func TestResetDoesNotFollowALinkInThePlaceOfADirectory(t *testing.T) {
 	gittest.Write(t, outside, map[string]string{"src/b.txt": "elsewhere\n", "src/c.txt": "c\n"})
 	require.NoError(t, os.Symlink(filepath.Join(outside, "src"), filepath.Join(c.Dir(), "src")))
 	require.NoError(t, checkout.Reset(gittest.Ctx, c, head))
-	info := gittest.Must(os.Lstat(filepath.Join(c.Dir(), "src")))(t)
-	assert.True(t, info.IsDir())
+	assert.True(t, gittest.Must(os.Lstat(filepath.Join(c.Dir(), "src")))(t).IsDir())
 	assert.Equal(t, "b\n", gittest.Read(t, c.Dir(), "src/b.txt"))
 	assert.Equal(t, "elsewhere\n", gittest.Read(t, outside, "src/b.txt"))
 	assert.FileExists(t, filepath.Join(outside, "src/c.txt"))

@@ -14,27 +14,26 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestRestoreUsesTheWorkspaceWithOneNetworkCall(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "depth 1": {"--depth=1"}} {
-		t.Run(name, func(t *testing.T) {
-			h := gittest.NewHub(t)
-			head := h.Commit("agent/small/7-x", "work", map[string]string{"a.txt": "one\n"})
-			base := h.Commit("main", "meanwhile", map[string]string{"b.txt": "b\n"})
-			dir := h.Workspace("main", more...)
-			c := h.Restored("agent/small/7-x", "main", head, dir)
-			assert.Equal(t, dir, c.Dir())
-			assert.Equal(t, 1, c.NetworkCalls())
-			assert.Equal(t, "one\n", gittest.Read(t, dir, "a.txt"))
-			assert.NoFileExists(t, filepath.Join(dir, "b.txt"))
-			assert.Equal(t, "refs/heads/agent/small/7-x", h.Git(dir, "symbolic-ref", "HEAD"))
-			assert.Empty(t, h.Git(dir, "status", "--porcelain"))
-			assert.Equal(t, base, h.Git(dir, "rev-parse", "origin/main"))
-			assert.Equal(t, head, h.Git(dir, "rev-parse", "origin/agent/small/7-x"))
-			assert.False(t, gittest.Must(gittest.Dirty(c))(t))
-		})
-	}
+	must.Each(t, map[string][]string{"full": nil, "depth 1": {"--depth=1"}}, func(t *testing.T, more []string) {
+		h := gittest.NewHub(t)
+		head := h.Commit("agent/small/7-x", "work", map[string]string{"a.txt": "one\n"})
+		base := h.Commit("main", "meanwhile", map[string]string{"b.txt": "b\n"})
+		dir := h.Workspace("main", more...)
+		c := h.Restored("agent/small/7-x", "main", head, dir)
+		assert.Equal(t, dir, c.Dir())
+		assert.Equal(t, 1, c.NetworkCalls())
+		assert.Equal(t, "one\n", gittest.Read(t, dir, "a.txt"))
+		assert.NoFileExists(t, filepath.Join(dir, "b.txt"))
+		assert.Equal(t, "refs/heads/agent/small/7-x", h.Git(dir, "symbolic-ref", "HEAD"))
+		assert.Empty(t, h.Git(dir, "status", "--porcelain"))
+		assert.Equal(t, base, h.Git(dir, "rev-parse", "origin/main"))
+		assert.Equal(t, head, h.Git(dir, "rev-parse", "origin/agent/small/7-x"))
+		assert.False(t, gittest.Must(gittest.Dirty(c))(t))
+	})
 }
 
 func TestRestoreMakesAnOwnCloneWhenTheWorkspaceIsNoneOfThisRepository(t *testing.T) {
@@ -45,19 +44,17 @@ func TestRestoreMakesAnOwnCloneWhenTheWorkspaceIsNoneOfThisRepository(t *testing
 	h.Git(other, "remote", "set-url", "origin", "https://github.com/octo/gadgets")
 	inner := filepath.Join(h.Workspace("main"), "inner")
 	require.NoError(t, os.Mkdir(inner, 0o755))
-	for name, workspace := range map[string]string{
+	must.Each(t, map[string]string{
 		"none": "", "another repository": other, "no checkout": t.TempDir(), "below a checkout": inner, "missing": filepath.Join(t.TempDir(), "gone"),
-	} {
-		t.Run(name, func(t *testing.T) {
-			c := h.Restored("agent/x", "main", head, workspace)
-			assert.NotEqual(t, workspace, c.Dir())
-			assert.Equal(t, 1, c.NetworkCalls())
-			assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
-			assert.Equal(t, "50", h.Git(c.Dir(), "rev-list", "--count", "HEAD"), "the clone is bounded")
-			require.NoError(t, c.Close())
-			assert.NoDirExists(t, c.Dir())
-		})
-	}
+	}, func(t *testing.T, workspace string) {
+		c := h.Restored("agent/x", "main", head, workspace)
+		assert.NotEqual(t, workspace, c.Dir())
+		assert.Equal(t, 1, c.NetworkCalls())
+		assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
+		assert.Equal(t, "50", h.Git(c.Dir(), "rev-list", "--count", "HEAD"), "the clone is bounded")
+		require.NoError(t, c.Close())
+		assert.NoDirExists(t, c.Dir())
+	})
 }
 
 func TestRestoreFromAPartialCloneLeavesNothingToFetchLater(t *testing.T) {
@@ -82,28 +79,26 @@ func TestRestoreCleansUpWhatWasGoingOn(t *testing.T) {
 	h.Commit("main", "base", map[string]string{"a.txt": "base\n"})
 	head := h.Commit("agent/x", "ours", map[string]string{"a.txt": "ours\n"})
 	theirs := h.Commit("main", "theirs", map[string]string{"a.txt": "theirs\n"})
-	for name, begin := range map[string][]string{
+	must.Each(t, map[string][]string{
 		"merge": {"merge", "origin/main"}, "rebase": {"rebase", "origin/main"}, "cherry-pick": {"cherry-pick", theirs}, "detached": {"checkout", "-q", "--detach", "origin/main"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := h.Workspace("agent/x")
-			_, _ = h.Try(dir, begin...)
-			gittest.Write(t, dir, map[string]string{"untracked.txt": "x", "nested/dir/new": "x", "README.md": "changed\n", "build.log": "kept\n"})
-			h.Git(dir, "init", "-q", "other-repository")
-			h.Git(dir, "add", "nested")
-			gittest.Write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
-			h.Restored("agent/x", "main", head, dir)
-			assert.Equal(t, "ours\n", gittest.Read(t, dir, "a.txt"))
-			assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
-			for _, gone := range []string{"untracked.txt", "nested", "other-repository"} {
-				assert.ErrorIs(t, gittest.Err(os.Lstat(filepath.Join(dir, gone))), os.ErrNotExist, gone)
-			}
-			assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
-			assert.NotContains(t, h.Git(dir, "status"), "in progress")
-			assert.Contains(t, h.Git(dir, "status"), "nothing to commit, working tree clean")
-			assert.Equal(t, "refs/heads/agent/x", h.Git(dir, "symbolic-ref", "HEAD"))
-		})
-	}
+	}, func(t *testing.T, begin []string) {
+		dir := h.Workspace("agent/x")
+		_, _ = h.Try(dir, begin...)
+		gittest.Write(t, dir, map[string]string{"untracked.txt": "x", "nested/dir/new": "x", "README.md": "changed\n", "build.log": "kept\n"})
+		h.Git(dir, "init", "-q", "other-repository")
+		h.Git(dir, "add", "nested")
+		gittest.Write(t, dir, map[string]string{".git/index.lock": "left by somebody who was killed"})
+		h.Restored("agent/x", "main", head, dir)
+		assert.Equal(t, "ours\n", gittest.Read(t, dir, "a.txt"))
+		assert.Equal(t, "widgets\n", gittest.Read(t, dir, "README.md"))
+		for _, gone := range []string{"untracked.txt", "nested", "other-repository"} {
+			assert.ErrorIs(t, gittest.Err(os.Lstat(filepath.Join(dir, gone))), os.ErrNotExist, gone)
+		}
+		assert.Equal(t, "kept\n", gittest.Read(t, dir, "build.log"), "ignored files stay")
+		assert.NotContains(t, h.Git(dir, "status"), "in progress")
+		assert.Contains(t, h.Git(dir, "status"), "nothing to commit, working tree clean")
+		assert.Equal(t, "refs/heads/agent/x", h.Git(dir, "symbolic-ref", "HEAD"))
+	})
 }
 
 func TestRestoreSaysWhereTheHeadIsWhenItMoved(t *testing.T) {
@@ -121,15 +116,13 @@ func TestRestoreNamesTheBranchThatIsGone(t *testing.T) {
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
 	h.Git(h.Dev, "push", "-q", "origin", ":agent/x")
 	c := h.Open("")
-	none := gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", head))
-	assert.Equal(t, "refs/heads/agent/x", none.Ref)
+	assert.Equal(t, "refs/heads/agent/x", gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", head)).Ref)
 }
 
 func TestRestoreDoesWithoutABaseThatIsGone(t *testing.T) {
 	h := gittest.NewHub(t)
 	head := h.Commit("agent/x", "one", map[string]string{"a.txt": "one\n"})
-	c := h.Restored("agent/x", "release/9", head, "")
-	assert.Equal(t, "one\n", gittest.Read(t, c.Dir(), "a.txt"))
+	assert.Equal(t, "one\n", gittest.Read(t, h.Restored("agent/x", "release/9", head, "").Dir(), "a.txt"))
 }
 
 func TestRestoreWorksInALinkedWorktree(t *testing.T) {
@@ -142,8 +135,7 @@ func TestRestoreWorksInALinkedWorktree(t *testing.T) {
 	assert.Equal(t, linked, c.Dir())
 	assert.Equal(t, "one\n", gittest.Read(t, linked, "a.txt"))
 	gittest.Write(t, linked, map[string]string{"a.txt": "two\n"})
-	sha := gittest.Committed(t, c, "second")
-	assert.Equal(t, sha, h.Git(linked, "rev-parse", "HEAD"))
+	assert.Equal(t, gittest.Committed(t, c, "second"), h.Git(linked, "rev-parse", "HEAD"))
 	assert.Equal(t, "main", h.Git(main, "branch", "--show-current"), "the other worktree is not touched")
 }
 
@@ -166,8 +158,7 @@ func TestRestoreTakesCredentialsOut(t *testing.T) {
 	h.Git(dir, "config", "remote.origin.url", strings.Replace(h.Url, "://", "://x-access-token:"+gittest.Token+"@", 1))
 	gittest.Write(t, dir, map[string]string{".git/modules/deep/sub/config": "[http \"https://github.com/\"]\n\textraheader = " + gittest.Header + "\n"})
 
-	c := h.Restored("agent/x", "main", head, dir, func(o *git.Options) { o.Temp = temp })
-	assert.Equal(t, dir, c.Dir())
+	assert.Equal(t, dir, h.Restored("agent/x", "main", head, dir, func(o *git.Options) { o.Temp = temp }).Dir())
 	kept := gittest.Read(t, dir, ".git/config") + gittest.Read(t, dir, ".git/modules/deep/sub/config")
 	for _, secret := range []string{gittest.Token, "basic", "extraheader", "git-credentials", "sshCommand", "store"} {
 		assert.NotContains(t, kept, secret)
@@ -212,8 +203,7 @@ func TestABranchCanEndWithABlankOfUnicode(t *testing.T) {
 	h := gittest.NewHub(t)
 	h.Commit("agent/x", "other", map[string]string{"a.txt": "other\n"})
 	head := h.Commit("agent/x\u00a0", "work", map[string]string{"a.txt": "one\n"})
-	c := h.Restored("agent/x\u00a0", "main", head, h.Workspace("agent/x"))
-	assert.Equal(t, head, h.Agent(c, "rev-parse", "HEAD"))
+	assert.Equal(t, head, h.Agent(h.Restored("agent/x\u00a0", "main", head, h.Workspace("agent/x")), "rev-parse", "HEAD"))
 }
 
 func TestATrackingRefThatCannotBeMovedCostsNothingElse(t *testing.T) {

@@ -45,8 +45,7 @@ func TestASnapshotRunsNothingOfTheAgents(t *testing.T) {
 	assert.Equal(t, was, gittest.Files(t, c), "locks and what was configured stay as they are")
 	assert.Empty(t, traces())
 	for path, want := range map[string]string{"x.up": "loud\n", "a.txt": "two\n"} {
-		text := gittest.Must(history.Blob(gittest.Ctx, c, sha, path))(t)
-		assert.Equal(t, want, string(text))
+		assert.Equal(t, want, string(gittest.Must(history.Blob(gittest.Ctx, c, sha, path))(t)))
 	}
 	assert.Equal(t, start, gittest.Must(c.Head(gittest.Ctx))(t, "and afterwards all is mended"))
 	assert.Empty(t, traces())
@@ -177,7 +176,6 @@ func TestASnapshotWritesNothingOutsideItsCopies(t *testing.T) {
 	const path = "l/../../commondir"
 	gittest.ForgeIndex(t, dir, path, 1)
 	require.Contains(t, ask(t, c, "--git-dir="+filepath.Join(dir, ".git"), "--work-tree="+dir, "diff-files", "--name-status"), path, "or there is no trap")
-	sha := gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
-	assert.Equal(t, "two", listing(t, c, sha)["a.txt"])
+	assert.Equal(t, "two", listing(t, c, gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t))["a.txt"])
 	assert.NoFileExists(t, filepath.Join(c.OwnDir, "commondir"))
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/merging"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // begun is gittest.Begun in a quarantine.
@@ -30,8 +31,7 @@ func begun(t *testing.T, more ...string) (h *gittest.Hub, c *git.Checkout, start
 // ask asks git about what is in the quarantine, too.
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-	return strings.TrimSpace(string(out))
+	return strings.TrimSpace(string(gittest.Must(c.Ask(gittest.Ctx, args...))(t)))
 }
 
 // listing is what a commit holds: paths and contents.
@@ -50,47 +50,45 @@ func parents(t *testing.T, c *git.Checkout, sha string) string {
 }
 
 func TestASnapshotHasWhatIsInTheTree(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			h, c, start := begun(t, more...)
-			calls := c.NetworkCalls()
-			assert.Empty(t, gittest.Snap(t, h, c, ""), "nothing has been done yet")
-			gittest.Write(t, c.Dir(), map[string]string{"build.log": "ignored\n"})
-			assert.Empty(t, gittest.Snap(t, h, c, ""))
+	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
+		h, c, start := begun(t, more...)
+		calls := c.NetworkCalls()
+		assert.Empty(t, gittest.Snap(t, h, c, ""), "nothing has been done yet")
+		gittest.Write(t, c.Dir(), map[string]string{"build.log": "ignored\n"})
+		assert.Empty(t, gittest.Snap(t, h, c, ""))
 
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new/d.txt": "d\n", "staged.txt": "s\n", "forced.log": "f\n"})
-			h.Agent(c, "add", "-f", "staged.txt", "forced.log")
-			one := gittest.Snap(t, h, c, "")
-			want := map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new/d.txt": "d", "staged.txt": "s", "forced.log": "f"}
-			assert.Equal(t, want, listing(t, c, one))
-			assert.Equal(t, start, parents(t, c, one))
-			assert.Equal(t, "Snapshot", ask(t, c, "log", "-1", "--format=%B", one))
-			assert.Equal(t, one, gittest.Snap(t, h, c, one), "nothing is new")
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new/d.txt": "d\n", "staged.txt": "s\n", "forced.log": "f\n"})
+		h.Agent(c, "add", "-f", "staged.txt", "forced.log")
+		one := gittest.Snap(t, h, c, "")
+		want := map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new/d.txt": "d", "staged.txt": "s", "forced.log": "f"}
+		assert.Equal(t, want, listing(t, c, one))
+		assert.Equal(t, start, parents(t, c, one))
+		assert.Equal(t, "Snapshot", ask(t, c, "log", "-1", "--format=%B", one))
+		assert.Equal(t, one, gittest.Snap(t, h, c, one), "nothing is new")
 
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
-			two := gittest.Snap(t, h, c, one)
-			assert.Equal(t, start+" "+one, parents(t, c, two))
-			assert.Equal(t, "three", listing(t, c, two)["a.txt"])
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
+		two := gittest.Snap(t, h, c, one)
+		assert.Equal(t, start+" "+one, parents(t, c, two))
+		assert.Equal(t, "three", listing(t, c, two)["a.txt"])
 
-			h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
-			head := h.Agent(c, "rev-parse", "HEAD")
-			three := gittest.Snap(t, h, c, two)
-			assert.Equal(t, head+" "+two, parents(t, c, three), "HEAD moved, though the files did not")
-			assert.Equal(t, three, gittest.Snap(t, h, c, three))
-			assert.Equal(t, calls, c.NetworkCalls())
+		h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
+		head := h.Agent(c, "rev-parse", "HEAD")
+		three := gittest.Snap(t, h, c, two)
+		assert.Equal(t, head+" "+two, parents(t, c, three), "HEAD moved, though the files did not")
+		assert.Equal(t, three, gittest.Snap(t, h, c, three))
+		assert.Equal(t, calls, c.NetworkCalls())
 
-			for i, p := range []transport.Update{{SHA: one}, {Start: one, SHA: two}, {Start: two, SHA: three}} {
-				p.Branch = "mergexo/checkpoint/5/x"
-				require.NoError(t, transport.Publish(gittest.Ctx, c, p), "%d", i)
-			}
-			assert.Equal(t, three, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
-			h.Git(h.Bare, "fsck", "--full")
-		})
-	}
+		for i, p := range []transport.Update{{SHA: one}, {Start: one, SHA: two}, {Start: two, SHA: three}} {
+			p.Branch = "mergexo/checkpoint/5/x"
+			require.NoError(t, transport.Publish(gittest.Ctx, c, p), "%d", i)
+		}
+		assert.Equal(t, three, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+		h.Git(h.Bare, "fsck", "--full")
+	})
 }
 
 func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
-	for name, leave := range map[string]func(h *gittest.Hub, c *git.Checkout, start string){
+	must.Each(t, map[string]func(h *gittest.Hub, c *git.Checkout, start string){
 		"unborn": func(h *gittest.Hub, c *git.Checkout, _ string) { h.Agent(c, "checkout", "-q", "--orphan", "none") },
 		"no ref": func(h *gittest.Hub, c *git.Checkout, _ string) {
 			gittest.Write(h.T, c.Dir(), map[string]string{".git/HEAD": "ref: ../x\n"})
@@ -112,24 +110,22 @@ func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
 		"a blob": func(h *gittest.Hub, c *git.Checkout, start string) {
 			gittest.Write(h.T, c.Dir(), map[string]string{".git/HEAD": h.Agent(c, "rev-parse", start+":a.txt") + "\n"})
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, start := begun(t)
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			leave(h, c, start)
-			was := gittest.Files(t, c)
-			sha := gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
-			assert.Equal(t, was, gittest.Files(t, c))
-			out, err := h.Try(h.Dev, "--git-dir="+filepath.Join(c.Dir(), ".git"), "cat-file", "-p", sha)
-			if err == nil { // a git directory without HEAD is none to git
-				assert.Contains(t, out, "parent "+start)
-			}
-			flat := gittest.Must(checkout.Flatten(gittest.Ctx, c, sha, "Flat"))(t)
-			changes := gittest.Must(history.Changes(gittest.Ctx, c, start, flat))(t)
-			require.Len(t, changes, 1)
-			assert.Equal(t, "a.txt", changes[0].Path)
-		})
-	}
+	}, func(t *testing.T, leave func(h *gittest.Hub, c *git.Checkout, start string)) {
+		h, c, start := begun(t)
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+		leave(h, c, start)
+		was := gittest.Files(t, c)
+		sha := gittest.Must(checkout.Snapshot(gittest.Ctx, c, "", "Snapshot"))(t)
+		assert.Equal(t, was, gittest.Files(t, c))
+		out, err := h.Try(h.Dev, "--git-dir="+filepath.Join(c.Dir(), ".git"), "cat-file", "-p", sha)
+		if err == nil { // a git directory without HEAD is none to git
+			assert.Contains(t, out, "parent "+start)
+		}
+		flat := gittest.Must(checkout.Flatten(gittest.Ctx, c, sha, "Flat"))(t)
+		changes := gittest.Must(history.Changes(gittest.Ctx, c, start, flat))(t)
+		require.Len(t, changes, 1)
+		assert.Equal(t, "a.txt", changes[0].Path)
+	})
 }
 
 func TestASnapshotInALinkedWorktree(t *testing.T) {
@@ -185,7 +181,7 @@ func TestASnapshotInTheMiddleOfAMerge(t *testing.T) {
 }
 
 func TestASnapshotOfAnIndexThatIsNone(t *testing.T) {
-	for name, spoil := range map[string]func(t *testing.T, h *gittest.Hub, c *git.Checkout){
+	must.Each(t, map[string]func(t *testing.T, h *gittest.Hub, c *git.Checkout){
 		"absent": func(t *testing.T, _ *gittest.Hub, c *git.Checkout) {
 			require.NoError(t, os.Remove(filepath.Join(c.Dir(), ".git", "index")))
 		},
@@ -197,16 +193,14 @@ func TestASnapshotOfAnIndexThatIsNone(t *testing.T) {
 			h.Agent(c, "update-index", "--add", "--cacheinfo", "100644,"+strings.Repeat("ab", 20)+",gone.txt")
 			h.Agent(c, "update-index", "--skip-worktree", "gone.txt")
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, start := begun(t)
-			spoil(t, h, c)
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new.txt": "new\n"})
-			sha := gittest.Snap(t, h, c, "")
-			assert.Equal(t, start, parents(t, c, sha))
-			assert.Equal(t, map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new.txt": "new"}, listing(t, c, sha))
-		})
-	}
+	}, func(t *testing.T, spoil func(t *testing.T, h *gittest.Hub, c *git.Checkout)) {
+		h, c, start := begun(t)
+		spoil(t, h, c)
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n", "b.txt": "", "new.txt": "new\n"})
+		sha := gittest.Snap(t, h, c, "")
+		assert.Equal(t, start, parents(t, c, sha))
+		assert.Equal(t, map[string]string{"README.md": "widgets", ".gitignore": "*.log", "sub/c.txt": "c", "a.txt": "two", "new.txt": "new"}, listing(t, c, sha))
+	})
 }
 
 func TestASnapshotLeavesOutWhatCannotBeRead(t *testing.T) {
@@ -263,16 +257,14 @@ func TestFlatLeavesTheSnapshotsOut(t *testing.T) {
 	one := gittest.Snap(t, h, c, "")
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
 	two := gittest.Snap(t, h, c, one)
-	flat, err := checkout.Flatten(gittest.Ctx, c, two, "All of it\n\nwith a body\n")
-	require.NoError(t, err)
+	flat := gittest.Must(checkout.Flatten(gittest.Ctx, c, two, "All of it\n\nwith a body\n"))(t)
 	assert.Equal(t, start, parents(t, c, flat))
 	assert.Equal(t, listing(t, c, two), listing(t, c, flat))
 	assert.Equal(t, "All of it\n\nwith a body", ask(t, c, "log", "-1", "--format=%B", flat))
 
 	h.Agent(c, "commit", "-q", "-a", "-m", "agent's")
 	three := gittest.Snap(t, h, c, two)
-	flat = gittest.Must(checkout.Flatten(gittest.Ctx, c, three, "nothing more"))(t)
-	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), flat)
+	assert.Equal(t, h.Agent(c, "rev-parse", "HEAD"), gittest.Must(checkout.Flatten(gittest.Ctx, c, three, "nothing more"))(t))
 
 	for _, bad := range []string{"", "HEAD", strings.Repeat("ab", 20), h.Git(c.Dir(), "rev-parse", start+"^{tree}")} {
 		assert.Error(t, gittest.Err(checkout.Flatten(gittest.Ctx, c, bad, "x")), bad)

@@ -48,8 +48,7 @@ func TestATreeForTestsIsLikeAFreshClone(t *testing.T) {
 		assert.Equal(t, want, gittest.Read(t, tree, file), file)
 	}
 	assert.NotZero(t, gittest.Must(os.Lstat(filepath.Join(tree, "link")))(t).Mode()&os.ModeSymlink)
-	info := gittest.Must(os.Stat(filepath.Join(tree, "run")))(t)
-	assert.NotZero(t, info.Mode()&0o100)
+	assert.NotZero(t, gittest.Must(os.Stat(filepath.Join(tree, "run")))(t).Mode()&0o100)
 	files := gittest.Must(os.ReadDir(filepath.Join(tree, "sub")))(t)
 	assert.Empty(t, files)
 
@@ -132,7 +131,6 @@ func TestNoTreeIsLeftWhereItCannotBeMade(t *testing.T) {
 	for _, sha := range []string{"main", strings.Repeat("12", 20)} {
 		_, _, err := checkout.TestTree(gittest.Ctx, c, sha)
 		require.Error(t, err)
-		left := gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-tests-*")))(t)
-		assert.Empty(t, left, fmt.Sprint(sha))
+		assert.Empty(t, gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-tests-*")))(t), fmt.Sprint(sha))
 	}
 }

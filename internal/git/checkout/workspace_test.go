@@ -92,8 +92,7 @@ func TestTheWorkspaceIsAsItWasWhateverTestsDoThere(t *testing.T) {
 	gittest.Write(t, dir, map[string]string{"same.txt": "not the same\n"})
 
 	assert.Equal(t, []string{"a.txt", "b.txt", "new/er/file.txt", "same.txt"}, gittest.Must(p.Back(gittest.Ctx))(t))
-	after := looks(t, h, dir)
-	assert.Equal(t, before, after)
+	assert.Equal(t, before, looks(t, h, dir))
 	assert.NoFileExists(t, filepath.Join(outside, "er", "file.txt"))
 	assert.NoFileExists(t, filepath.Join(outside, "watched"))
 	assert.NoFileExists(t, filepath.Join(outside, "hooked"))

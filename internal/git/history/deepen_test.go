@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // related asks for a relation as a guard does: at first of what is here, then of what the server has as well.
@@ -32,8 +33,7 @@ func TestAnOrphanIsToldWithoutAskingTheServer(t *testing.T) {
 	h.Agent(c, "commit", "-q", "-m", "a history of its own")
 	orphan := gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.Equal(t, model.Diverged, gittest.Must(history.Relation(gittest.Ctx, c, head, orphan))(t))
-	relation := gittest.Must(history.Relation(gittest.Ctx, c, orphan, head))(t)
-	assert.Equal(t, model.Unknown, relation, "the other way round the boundary could hide it")
+	assert.Equal(t, model.Unknown, gittest.Must(history.Relation(gittest.Ctx, c, orphan, head))(t), "the other way round the boundary could hide it")
 	assert.Equal(t, model.Diverged, related(t, c, orphan, head))
 }
 
@@ -48,28 +48,27 @@ func TestACompleteHistoryWithoutTheEarlierCommitHasNotGrown(t *testing.T) {
 }
 
 func TestDeepenLeavesTheAgentsCommitsOutOfIt(t *testing.T) {
-	for name, test := range map[string]struct {
+	type row struct {
 		more, calls int // commits on either branch, fetches that it takes
-	}{"near": {60, 1}, "far": {400, 2}, "very far": {2600, 3}} {
-		t.Run(name, func(t *testing.T) {
-			h, old, _, _ := longHistory(t)
-			head, away := h.Grow("agent/x", test.more), h.Grow("away", test.more)
-			c := h.Restored("agent/x", "away", head, h.Workspace("agent/x", "--depth=1"))
-			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "an ordinary commit")
-			ordinary := gittest.Must(c.Head(gittest.Ctx))(t)
-			require.NoError(t, history.Deepen(gittest.Ctx, c, head, ordinary))
-			assert.Equal(t, model.Ahead, related(t, c, head, ordinary))
-			assert.Equal(t, 1, c.NetworkCalls(), "nothing is missing")
-
-			h.Agent(c, "checkout", "-q", "-B", "agent/x", away+"~40")
-			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "on an old commit of the base")
-			rebased := gittest.Must(c.Head(gittest.Ctx))(t)
-			require.Equal(t, model.Unknown, gittest.Must(history.Relation(gittest.Ctx, c, head, rebased))(t))
-			assert.Equal(t, model.Diverged, related(t, c, head, rebased))
-			assert.Equal(t, 1+test.calls, c.NetworkCalls())
-			assert.Equal(t, model.Ahead, related(t, c, old, ordinary), "an older commit, which was not here")
-		})
 	}
+	must.Each(t, map[string]row{"near": {60, 1}, "far": {400, 2}, "very far": {2600, 3}}, func(t *testing.T, test row) {
+		h, old, _, _ := longHistory(t)
+		head, away := h.Grow("agent/x", test.more), h.Grow("away", test.more)
+		c := h.Restored("agent/x", "away", head, h.Workspace("agent/x", "--depth=1"))
+		h.Agent(c, "commit", "-q", "--allow-empty", "-m", "an ordinary commit")
+		ordinary := gittest.Must(c.Head(gittest.Ctx))(t)
+		require.NoError(t, history.Deepen(gittest.Ctx, c, head, ordinary))
+		assert.Equal(t, model.Ahead, related(t, c, head, ordinary))
+		assert.Equal(t, 1, c.NetworkCalls(), "nothing is missing")
+
+		h.Agent(c, "checkout", "-q", "-B", "agent/x", away+"~40")
+		h.Agent(c, "commit", "-q", "--allow-empty", "-m", "on an old commit of the base")
+		rebased := gittest.Must(c.Head(gittest.Ctx))(t)
+		require.Equal(t, model.Unknown, gittest.Must(history.Relation(gittest.Ctx, c, head, rebased))(t))
+		assert.Equal(t, model.Diverged, related(t, c, head, rebased))
+		assert.Equal(t, 1+test.calls, c.NetworkCalls())
+		assert.Equal(t, model.Ahead, related(t, c, old, ordinary), "an older commit, which was not here")
+	})
 }
 
 func TestDeepenBeforeAnyRestore(t *testing.T) {
@@ -89,18 +88,16 @@ func planned(t *testing.T, n int) (h *gittest.Hub, base, sha string) {
 }
 
 func TestAPlannedTurnWithManyCommitsIsTakenUpInAnOwnClone(t *testing.T) {
-	for name, n := range map[string]int{"51": 51, "120": 120, "300": 300} {
-		t.Run(name, func(t *testing.T) {
-			h, base, sha := planned(t, n)
-			c := h.Open("")
-			require.Equal(t, sha, gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t))
-			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
-			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
-			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
-			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
-			assert.Empty(t, h.Tip(gittest.Stage))
-		})
-	}
+	must.Each(t, map[string]int{"51": 51, "120": 120, "300": 300}, func(t *testing.T, n int) {
+		h, base, sha := planned(t, n)
+		c := h.Open("")
+		require.Equal(t, sha, gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t))
+		require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
+		assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
+		require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: base, SHA: sha, Stage: gittest.Stage}))
+		assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+		assert.Empty(t, h.Tip(gittest.Stage))
+	})
 }
 
 func TestPublishDeepensWhereItCannotTell(t *testing.T) {
@@ -121,19 +118,17 @@ func TestDeepenStartsAtWhatAFetchGot(t *testing.T) {
 }
 
 func TestWhatWasDeepenedStaysDeep(t *testing.T) {
-	for name, n := range map[string]int{"all of it": 120, "a part of it": 200} {
-		t.Run(name, func(t *testing.T) {
-			h, base, sha := planned(t, n)
-			c := h.Open("")
-			gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
-			require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
-			gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
-			moved := h.Commit("agent/x", "by a person", map[string]string{"b.txt": "b\n"})
-			require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", moved))
-			assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
-			gittest.Must(checkout.Replay(gittest.Ctx, c, base, sha, moved))(t)
-		})
-	}
+	must.Each(t, map[string]int{"all of it": 120, "a part of it": 200}, func(t *testing.T, n int) {
+		h, base, sha := planned(t, n)
+		c := h.Open("")
+		gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
+		require.NoError(t, history.Deepen(gittest.Ctx, c, base, sha))
+		gittest.Must(history.FetchRef(gittest.Ctx, c, gittest.Stage))(t)
+		moved := h.Commit("agent/x", "by a person", map[string]string{"b.txt": "b\n"})
+		require.NoError(t, checkout.Restore(gittest.Ctx, c, "agent/x", "main", moved))
+		assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, sha))(t), n)
+		gittest.Must(checkout.Replay(gittest.Ctx, c, base, sha, moved))(t)
+	})
 }
 
 func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
@@ -142,8 +137,7 @@ func TestErrNoRefSaysWhatWasAskedFor(t *testing.T) {
 	odd := "caf\xe9-\u00a0-\u0085-x" // not UTF-8, a space that is none in ASCII, a control character
 	c := h.Open("")
 	for _, ref := range []string{"refs/heads/none", "refs/heads/" + odd, "refs/mergexo/turn/8/none"} {
-		none := gittest.As[*git.ErrNoRef](t, gittest.Err(history.FetchRef(gittest.Ctx, c, ref)), ref)
-		assert.Equal(t, ref, none.Ref)
+		assert.Equal(t, ref, gittest.As[*git.ErrNoRef](t, gittest.Err(history.FetchRef(gittest.Ctx, c, ref)), ref).Ref)
 	}
 	none := gittest.As[*git.ErrNoRef](t, checkout.Restore(gittest.Ctx, c, odd, "main", head))
 	assert.Equal(t, "refs/heads/"+odd, none.Ref)

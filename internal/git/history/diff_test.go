@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestADiffIsWhatGitShowsWhateverIsConfigured(t *testing.T) {
@@ -18,15 +19,13 @@ func TestADiffIsWhatGitShowsWhateverIsConfigured(t *testing.T) {
 	for key, value := range map[string]string{"diff.noprefix": "true", "color.ui": "always", "diff.external": "/bin/false", "diff.context": "0"} {
 		h.Git(dir, "config", key, value)
 	}
-	for name, workspace := range map[string]string{"in a workspace": dir, "in a partial clone": ""} {
-		t.Run(name, func(t *testing.T) {
-			c := h.Open(workspace)
-			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-			diff := gittest.Must(history.Diff(gittest.Ctx, c, met.MergeBase, met.HeadSHA))(t)
-			assert.Contains(t, diff, "--- a/a.txt\n+++ b/a.txt\n@@ -8,7 +8,7 @@")
-			assert.Contains(t, diff, "+++ b/grün.txt\n@@ -0,0 +1 @@\n+new\n")
-			assert.NotContains(t, diff, "gone.txt")
-		})
-	}
+	must.Each(t, map[string]string{"in a workspace": dir, "in a partial clone": ""}, func(t *testing.T, workspace string) {
+		c := h.Open(workspace)
+		met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+		diff := gittest.Must(history.Diff(gittest.Ctx, c, met.MergeBase, met.HeadSHA))(t)
+		assert.Contains(t, diff, "--- a/a.txt\n+++ b/a.txt\n@@ -8,7 +8,7 @@")
+		assert.Contains(t, diff, "+++ b/grün.txt\n@@ -0,0 +1 @@\n+new\n")
+		assert.NotContains(t, diff, "gone.txt")
+	})
 	assert.ErrorContains(t, gittest.Err(history.Diff(gittest.Ctx, h.Open(dir), "--all", h.Tip("main"))), "not commit ids")
 }

@@ -11,33 +11,32 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestForkPointAcrossAShallowBoundary(t *testing.T) {
-	for name, test := range map[string]struct{ ours, theirs, calls int }{
+	type row struct{ ours, theirs, calls int }
+	must.Each(t, map[string]row{
 		"here already": {3, 4, 2}, "base is far ahead": {3, 120, 3}, "both are far": {400, 400, 4}, "very far": {3, 2600, 5},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h := gittest.NewHub(t)
-			fork := h.Grow("main", 60)
-			h.Git(h.Dev, "branch", "other", fork)
-			h.Commit("other", "ours", nil) // what is grown on one commit twice is the same
-			head := h.Grow("other", test.ours)
-			base := h.Grow("main", test.theirs)
-			c := h.Restored("other", "main", head, "")
-			require.Equal(t, base, gittest.Must(history.FetchRef(gittest.Ctx, c, "refs/heads/main"))(t))
-			h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
-			local := gittest.Must(c.Head(gittest.Ctx))(t)
-			got := gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t)
-			assert.Equal(t, fork, got)
-			assert.Equal(t, test.calls, c.NetworkCalls())
-			calls := c.NetworkCalls()
-			for _, pair := range [][3]string{{base, base, base}, {head, local, head}, {local, head, head}, {local, base, fork}} {
-				assert.Equal(t, pair[2], gittest.Must(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1]))(t))
-			}
-			assert.Equal(t, calls, c.NetworkCalls(), "it is all here now")
-		})
-	}
+	}, func(t *testing.T, test row) {
+		h := gittest.NewHub(t)
+		fork := h.Grow("main", 60)
+		h.Git(h.Dev, "branch", "other", fork)
+		h.Commit("other", "ours", nil) // what is grown on one commit twice is the same
+		head := h.Grow("other", test.ours)
+		base := h.Grow("main", test.theirs)
+		c := h.Restored("other", "main", head, "")
+		require.Equal(t, base, gittest.Must(history.FetchRef(gittest.Ctx, c, "refs/heads/main"))(t))
+		h.Agent(c, "commit", "-q", "--allow-empty", "-m", "made here")
+		local := gittest.Must(c.Head(gittest.Ctx))(t)
+		assert.Equal(t, fork, gittest.Must(history.ForkPoint(gittest.Ctx, c, base, local))(t))
+		assert.Equal(t, test.calls, c.NetworkCalls())
+		calls := c.NetworkCalls()
+		for _, pair := range [][3]string{{base, base, base}, {head, local, head}, {local, head, head}, {local, base, fork}} {
+			assert.Equal(t, pair[2], gittest.Must(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1]))(t))
+		}
+		assert.Equal(t, calls, c.NetworkCalls(), "it is all here now")
+	})
 }
 
 func TestForkPointOfABranchThatBeganHereCostsNothing(t *testing.T) {
@@ -55,8 +54,7 @@ func TestForkPointOfUnrelatedHistoriesIsNone(t *testing.T) {
 	h, c, start := gittest.Begun(t, "--depth=1")
 	h.Agent(c, "checkout", "-q", "--orphan", "root")
 	h.Agent(c, "commit", "-q", "-m", "a root")
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.Empty(t, gittest.Must(history.ForkPoint(gittest.Ctx, c, start, head))(t))
 	for _, pair := range [][2]string{{"HEAD", head}, {start, ""}} {
 		assert.ErrorContains(t, gittest.Err(history.ForkPoint(gittest.Ctx, c, pair[0], pair[1])), "not commit ids")

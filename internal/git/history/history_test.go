@@ -72,14 +72,12 @@ func TestATrueAncestorIsFoundInAShallowHistoryThatShowsIt(t *testing.T) {
 	h, _, head, _ := longHistory(t)
 	c := h.Restored("agent/x", "", head, h.Workspace("agent/x", "--depth=1"))
 	gittest.Write(t, c.Dir(), map[string]string{"a.txt": "new"})
-	sha := gittest.Committed(t, c, "on top")
-	assert.Equal(t, model.Ahead, gittest.Must(history.Relation(gittest.Ctx, c, head, sha))(t))
+	assert.Equal(t, model.Ahead, gittest.Must(history.Relation(gittest.Ctx, c, head, gittest.Committed(t, c, "on top")))(t))
 	h.Agent(c, "commit", "-q", "--amend", "-m", "rewritten below")
 	h.Agent(c, "reset", "-q", "--hard", head+"~1")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "instead")
 	now := gittest.Must(c.Head(gittest.Ctx))(t)
-	relation := gittest.Must(history.Relation(gittest.Ctx, c, head, now))(t)
-	assert.Equal(t, model.Diverged, relation, "they part above the boundary, so this is certain")
+	assert.Equal(t, model.Diverged, gittest.Must(history.Relation(gittest.Ctx, c, head, now))(t), "they part above the boundary, so this is certain")
 }
 
 func TestRestoreNeverShortensAHistory(t *testing.T) {
@@ -87,8 +85,7 @@ func TestRestoreNeverShortensAHistory(t *testing.T) {
 	head := h.Grow("agent/x", 60)
 	dir := h.Workspace("agent/x", "--depth=100")
 	h.Restored("agent/x", "main", head, dir)
-	count := gittest.Must(strconv.Atoi(h.Git(dir, "rev-list", "--count", "HEAD")))(t)
-	assert.GreaterOrEqual(t, count, 100)
+	assert.GreaterOrEqual(t, gittest.Must(strconv.Atoi(h.Git(dir, "rev-list", "--count", "HEAD")))(t), 100)
 }
 
 func TestDeepenNamesTheCommitThatTheServerDoesNotHave(t *testing.T) {
@@ -103,14 +100,12 @@ func TestHeadFollowsTheAgentWhereverItWent(t *testing.T) {
 	c := h.Restored("main", "", h.Tip("main"), h.Workspace("main"))
 	h.Agent(c, "checkout", "-q", "-b", "elsewhere")
 	h.Agent(c, "commit", "-q", "--allow-empty", "-m", "mine")
-	head, err := c.Head(gittest.Ctx)
-	require.NoError(t, err)
+	head := gittest.Must(c.Head(gittest.Ctx))(t)
 	assert.Equal(t, h.Git(c.Dir(), "rev-parse", "elsewhere"), head)
 	assert.Equal(t, "MergeXO <mergexo@example.com>", h.Git(c.Dir(), "log", "-1", "--format=%cn <%ce>"))
 
 	h.Agent(c, "checkout", "-q", "--detach", "main")
-	head = gittest.Must(c.Head(gittest.Ctx))(t)
-	assert.Equal(t, h.Tip("main"), head)
+	assert.Equal(t, h.Tip("main"), gittest.Must(c.Head(gittest.Ctx))(t))
 
 	require.NoError(t, os.RemoveAll(filepath.Join(c.Dir(), ".git")))
 	assert.ErrorContains(t, gittest.Err(c.Head(gittest.Ctx)), "read HEAD of the checkout")
@@ -170,10 +165,8 @@ func TestChangesCommitsAndBlobsAreBytes(t *testing.T) {
 		".github/workflows/ci.yml": {"000000", "100644", "A", 9, ""},
 		"zero\x01.bin":             {"000000", "100644", "A", 4, ""},
 	}, got)
-	blob := gittest.Must(history.Blob(gittest.Ctx, c, sha, "zero\x01.bin"))(t)
-	assert.Equal(t, []byte("\x00\xff\r\n"), blob)
-	blob = gittest.Must(history.Blob(gittest.Ctx, c, sha, odd))(t)
-	assert.Equal(t, "latin\n", string(blob))
+	assert.Equal(t, []byte("\x00\xff\r\n"), gittest.Must(history.Blob(gittest.Ctx, c, sha, "zero\x01.bin"))(t))
+	assert.Equal(t, "latin\n", string(gittest.Must(history.Blob(gittest.Ctx, c, sha, odd))(t)))
 	for _, none := range []string{"gone.txt", ".github", "*", "vendored"} {
 		assert.ErrorIs(t, gittest.Err(history.Blob(gittest.Ctx, c, sha, none)), fs.ErrNotExist, none)
 	}

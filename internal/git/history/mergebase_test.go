@@ -33,12 +33,11 @@ func TestMeetFetchesWhatTheMergeBaseTakes(t *testing.T) {
 			}
 			for _, workspace := range workspaces {
 				c := h.Open(workspace)
-				met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-				require.NoError(t, err)
+				met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 				assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
 				assert.Equal(t, test.calls, c.NetworkCalls())
 				assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, head))(t), test.apart+1)
-				_, err = history.List(gittest.Ctx, c, fork+"~290", fork)
+				_, err := history.List(gittest.Ctx, c, fork+"~290", fork)
 				if name == "near" {
 					assert.Error(t, err, "the rest of the history is not fetched")
 				}
@@ -110,8 +109,7 @@ func TestMeetKnowsWhereMergesInTheBranchCameFrom(t *testing.T) {
 	h.Git(h.Dev, "merge", "-q", "-m", "update branch", "main")
 	h.Git(h.Dev, "push", "-q", "origin", "agent/x")
 	c := h.Open("")
-	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-	assert.Equal(t, h.Tip("main"), met.MergeBase)
+	assert.Equal(t, h.Tip("main"), gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t).MergeBase)
 	calls := c.NetworkCalls()
 	base := gittest.Must(history.ForkPoint(gittest.Ctx, c, h.Git(h.Dev, "rev-parse", "agent/x^1"), h.Tip("main")))(t)
 	assert.Equal(t, first, base, "where the merge's own sides parted")
@@ -132,10 +130,8 @@ func TestMeetWithSeveralMergeBases(t *testing.T) {
 	h.Commit("main", "m", map[string]string{"m.txt": "m\n"})
 	h.Commit("agent/x", "x", map[string]string{"x.txt": "x\n"})
 	c := h.Open("")
-	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-	assert.Contains(t, []string{one, two}, met.MergeBase)
-	want := strings.Fields(h.Git(h.Bare, "merge-base", "--all", "main", "agent/x"))
-	assert.Len(t, want, 2)
+	assert.Contains(t, []string{one, two}, gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t).MergeBase)
+	assert.Len(t, strings.Fields(h.Git(h.Bare, "merge-base", "--all", "main", "agent/x")), 2)
 	base := gittest.Must(history.ForkPoint(gittest.Ctx, c, one, two))(t)
 	assert.Equal(t, h.Git(h.Bare, "merge-base", one, two), base, "git merges the merge bases themselves first")
 }
@@ -149,8 +145,7 @@ func TestHaveGetsWhatIsNotHere(t *testing.T) {
 	require.NoError(t, history.FetchCommits(gittest.Ctx, c, head, old))
 	require.NoError(t, history.FetchCommits(gittest.Ctx, c, head, old))
 	assert.Equal(t, 1, c.NetworkCalls())
-	text := gittest.Must(history.Blob(gittest.Ctx, c, old, "a.txt"))(t)
-	assert.Equal(t, "a\n", string(text))
+	assert.Equal(t, "a\n", string(gittest.Must(history.Blob(gittest.Ctx, c, old, "a.txt"))(t)))
 	gone := "00000000000000000000000000000000deadbeef"
 	assert.Equal(t, gone, gittest.As[*git.ErrNoRef](t, history.FetchCommits(gittest.Ctx, c, head, gone)).Ref)
 	assert.ErrorContains(t, history.FetchCommits(gittest.Ctx, c, "main"), "not a commit id")

@@ -88,8 +88,7 @@ func TestMeetFillsAPartialCloneForMergesInTheBranch(t *testing.T) {
 	h.Commit("agent/x", "more", map[string]string{"a.txt": gittest.Lines("a", 30, map[int]string{0: "ours", 29: "theirs", 5: "branch"})})
 	dir := h.Workspace("main", "--filter=blob:none", "--no-checkout")
 	c := h.Open(dir)
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "nothing more", http.StatusForbidden)
 		return true

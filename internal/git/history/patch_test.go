@@ -44,7 +44,7 @@ func does(h *gittest.Hub, c *git.Checkout, message string, files map[string]stri
 func added(t *testing.T, c *git.Checkout, from, to string, known ...string) []string {
 	t.Helper()
 	var list []string
-	unseen, err := patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
+	unseen := gittest.Must(patches(gittest.Ctx, c, from, to, known, history.Scope{}, func(a history.Addition) error {
 		if a.Fresh != nil {
 			assert.Len(t, a.Fresh, len(bytes.SplitAfter(bytes.TrimSuffix(a.Text, []byte("\n")), []byte("\n"))))
 		}
@@ -54,8 +54,7 @@ func added(t *testing.T, c *git.Checkout, from, to string, known ...string) []st
 			}
 		}
 		return nil
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Empty(t, unseen)
 	return list
 }
@@ -240,14 +239,13 @@ func TestWhatIsAroundANewLineComesWithIt(t *testing.T) {
 	h, c, start, _ := turned(t, map[string]string{"n.txt": numbers()})
 	head := does(h, c, "three", map[string]string{"n.txt": numbers(3, 100, 115, 200)})
 	var got []string
-	_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
+	_ = gittest.Must(patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(a history.Addition) error {
 		if a.Path != "" {
 			rows := strings.Split(strings.TrimSuffix(string(a.Text), "\n"), "\n")
 			got = append(got, fmt.Sprintf("%d: %s to %s", a.Line, rows[0], rows[len(rows)-1]))
 		}
 		return nil
-	})
-	require.NoError(t, err)
+	}))(t)
 	assert.Equal(t, []string{"1: 1 to 13", "92: 91 to 125", "194: 191 to after 200"}, got)
 }
 
@@ -290,8 +288,7 @@ func TestWhatIsTooLargeOrBinaryIsSaid(t *testing.T) {
 		}
 		return nil
 	}
-	unseen, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{File: 8000}, visit)
-	require.NoError(t, err)
+	unseen := gittest.Must(patches(gittest.Ctx, c, start, head, nil, history.Scope{File: 8000}, visit))(t)
 	assert.Equal(t, []history.Unseen{
 		{Commit: head, Path: "big.bin", Size: 9001, Why: history.TooLarge, Binary: true}, {Commit: head, Path: "big.txt", Size: 9000, Why: history.TooLarge},
 		{Commit: head, Path: "grown.txt", Size: 10000, Why: history.TooLarge},
@@ -307,11 +304,9 @@ func TestWhatIsTooLargeOrBinaryIsSaid(t *testing.T) {
 	assert.Equal(t, history.Unseen{Commit: head, Path: "grown.txt", Size: 10000, Why: history.TooMuch}, unseen[0])
 
 	enough := errors.New("enough")
-	_, err = patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return enough })
-	require.ErrorIs(t, err, enough)
+	require.ErrorIs(t, gittest.Err(patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return enough })), enough)
 	over, cancel := context.WithCancel(gittest.Ctx)
-	_, err = patches(over, c, start, head, nil, history.Scope{}, func(history.Addition) error { cancel(); return nil })
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, gittest.Err(patches(over, c, start, head, nil, history.Scope{}, func(history.Addition) error { cancel(); return nil })), context.Canceled)
 }
 
 func TestContentThatIsNotHereIsSaid(t *testing.T) {
@@ -319,8 +314,7 @@ func TestContentThatIsNotHereIsSaid(t *testing.T) {
 	head := does(h, c, "lost", map[string]string{"lost.txt": "lost\n"})
 	id := h.Git(c.Dir(), "rev-parse", "HEAD:lost.txt")
 	require.NoError(t, os.Remove(filepath.Join(c.Dir(), ".git", "objects", id[:2], id[2:])))
-	unseen, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
-	require.NoError(t, err)
+	unseen := gittest.Must(patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil }))(t)
 	assert.Equal(t, []history.Unseen{{Commit: head, Path: "lost.txt", Why: history.NotHere}}, unseen)
 	assert.ErrorContains(t, gittest.Err(everyChange(c, start, head)), `the content of "lost.txt" in `+head+" is not here")
 }
@@ -336,22 +330,16 @@ func TestAWholeRangeTakesAFewProcesses(t *testing.T) {
 	}
 	head := h.Agent(c, "rev-parse", "HEAD")
 	calls := func(do func()) int {
-		before, err := filepath.Glob(notes + "/*.argv")
-		require.NoError(t, err)
+		before := len(gittest.Must(filepath.Glob(notes + "/*.argv"))(t))
 		do()
-		after, err := filepath.Glob(notes + "/*.argv")
-		require.NoError(t, err)
-		return len(after) - len(before)
+		return len(gittest.Must(filepath.Glob(notes+"/*.argv"))(t)) - before
 	}
 	var listed *history.Published
 	assert.Equal(t, 4, calls(func() {
-		var err error
-		listed, err = history.Publishes(gittest.Ctx, c, start, head, nil)
-		require.NoError(t, err)
+		listed = gittest.Must(history.Publishes(gittest.Ctx, c, start, head, nil))(t)
 	}))
 	assert.Equal(t, 1, calls(func() {
-		_, err := listed.Patches(gittest.Ctx, c, history.Scope{}, func(history.Addition) error { return nil })
-		require.NoError(t, err)
+		_ = gittest.Must(listed.Patches(gittest.Ctx, c, history.Scope{}, func(history.Addition) error { return nil }))(t)
 	}))
 	assert.Equal(t, 1, calls(func() {
 		assert.Len(t, gittest.Must(listed.EveryChange(gittest.Ctx, c))(t), 10)
@@ -369,7 +357,6 @@ func TestAGitThatFailsAfterItsAnswerIsNotBelieved(t *testing.T) {
 		c := h.Restored("agent/x", "main", start, h.Workspace("agent/x"),
 			func(o *git.Options) { o.Path = dir + ":" + os.Getenv("PATH") })
 		head := does(h, c, "more", map[string]string{"a.txt": "1\n"})
-		_, err := patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })
-		assert.ErrorContains(t, err, "exit status 3", command)
+		assert.ErrorContains(t, gittest.Err(patches(gittest.Ctx, c, start, head, nil, history.Scope{}, func(history.Addition) error { return nil })), "exit status 3", command)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // forge gives an object of the checkout another content.
@@ -89,75 +90,71 @@ func agentsWork(t *testing.T, more ...string) (c *git.Checkout, base, head strin
 }
 
 func TestVerifiedSeesWhatAPushWouldPublish(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			c, base, head := agentsWork(t, more...)
-			want, text, err := paths(t, c, base, head)
+	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
+		c, base, head := agentsWork(t, more...)
+		want, text, err := paths(t, c, base, head)
+		require.NoError(t, err)
+		assert.Contains(t, want, "A .github/workflows/ci.yml")
+		assert.Equal(t, "on: push\nmore\nb\nfree\n", text)
+		calls := c.NetworkCalls()
+		require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
+			got, added, err := seen(t, own, listed)
 			require.NoError(t, err)
-			assert.Contains(t, want, "A .github/workflows/ci.yml")
-			assert.Equal(t, "on: push\nmore\nb\nfree\n", text)
-			calls := c.NetworkCalls()
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
-				got, added, err := seen(t, own, listed)
-				require.NoError(t, err)
-				assert.Equal(t, want, got)
-				assert.Equal(t, text, added)
-				return nil
-			}))
-			assert.Equal(t, calls, c.NetworkCalls())
-		})
-	}
+			assert.Equal(t, want, got)
+			assert.Equal(t, text, added)
+			return nil
+		}))
+		assert.Equal(t, calls, c.NetworkCalls())
+	})
 }
 
 // An agent shows one thing while its work is looked at, and another while it is pushed.
 func TestVerifiedBelievesNoObjectThatHasAnotherContent(t *testing.T) {
-	for name, test := range map[string]struct {
+	type row struct {
 		of, kind string
 		content  func(git func(args ...string) string) string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"no workflow":          {"HEAD:.github", "tree", func(func(...string) string) string { return "" }},
 		"a workflow all along": {"HEAD~1^{tree} BASE^{tree}", "tree", func(git func(...string) string) string { return git("cat-file", "tree", "HEAD^{tree}") }},
 		"nothing added":        {"HEAD:a.txt", "blob", func(func(...string) string) string { return "one\ntwo\n" }},
 		"a line all along":     {"HEAD~1:a.txt", "blob", func(git func(...string) string) string { return git("cat-file", "blob", "HEAD:a.txt") }},
-	} {
-		t.Run(name, func(t *testing.T) {
-			c, base, head := agentsWork(t)
-			ask := func(args ...string) string {
-				for i := range args {
-					args[i] = strings.NewReplacer("HEAD", head, "BASE", base).Replace(args[i])
-				}
-				out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-				return string(out)
+	}, func(t *testing.T, test row) {
+		c, base, head := agentsWork(t)
+		ask := func(args ...string) string {
+			for i := range args {
+				args[i] = strings.NewReplacer("HEAD", head, "BASE", base).Replace(args[i])
 			}
-			want, text, err := paths(t, c, base, head)
-			require.NoError(t, err)
-			objects, content := strings.Fields(ask(append([]string{"rev-parse"}, strings.Fields(test.of)...)...)), test.content(ask)
+			return string(gittest.Must(c.Ask(gittest.Ctx, args...))(t))
+		}
+		want, text, err := paths(t, c, base, head)
+		require.NoError(t, err)
+		objects, content := strings.Fields(ask(append([]string{"rev-parse"}, strings.Fields(test.of)...)...)), test.content(ask)
 
-			require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
-				unpack(t, c)
-				for _, id := range objects {
-					forge(t, c, id, test.kind, content)
-				}
-				got, added, err := seen(t, own, listed)
-				require.NoError(t, err)
-				assert.Equal(t, want, got, "what is forged now comes too late")
-				assert.Equal(t, text, added)
-				return nil
-			}))
-
-			got, added, err := paths(t, c, base, head)
-			require.NoError(t, err)
-			assert.False(t, assert.ObjectsAreEqual(want, got) && text == added, "or there is no trap")
-			err = history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
-				got, added, err = seen(t, own, listed)
-				return err
-			})
-			if err == nil { // without what was there before, all of a file is new
-				assert.Equal(t, want, got)
-				assert.Subset(t, strings.Split(added, "\n"), strings.Split(text, "\n"))
+		require.NoError(t, history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
+			unpack(t, c)
+			for _, id := range objects {
+				forge(t, c, id, test.kind, content)
 			}
+			got, added, err := seen(t, own, listed)
+			require.NoError(t, err)
+			assert.Equal(t, want, got, "what is forged now comes too late")
+			assert.Equal(t, text, added)
+			return nil
+		}))
+
+		got, added, err := paths(t, c, base, head)
+		require.NoError(t, err)
+		assert.False(t, assert.ObjectsAreEqual(want, got) && text == added, "or there is no trap")
+		err = history.Verified(gittest.Ctx, c, base, head, history.FetchedTips(c), func(own *git.Checkout, listed *history.Published) error {
+			got, added, err = seen(t, own, listed)
+			return err
 		})
-	}
+		if err == nil { // without what was there before, all of a file is new
+			assert.Equal(t, want, got)
+			assert.Subset(t, strings.Split(added, "\n"), strings.Split(text, "\n"))
+		}
+	})
 }
 
 // unpack makes a file of each object, since git looks into packs first.
@@ -209,8 +206,7 @@ func TestOnlyAnAncestorOfWhatTheServerHasIsBelievedToBeThere(t *testing.T) {
 
 func ask(t *testing.T, c *git.Checkout, args ...string) string {
 	t.Helper()
-	out := gittest.Must(c.Ask(gittest.Ctx, args...))(t)
-	return string(out)
+	return string(gittest.Must(c.Ask(gittest.Ctx, args...))(t))
 }
 
 // An agent can merge what only a part of the history of is here.
@@ -241,24 +237,23 @@ func TestVerifiedSeesWhatHasNoHistory(t *testing.T) {
 
 // A machine that lacks something says nothing about the commits.
 func TestWhatTheMachineLacksIsNotTheCommitsFault(t *testing.T) {
-	for name, c := range map[string]struct {
+	type row struct {
 		err    error
 		faulty bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"nothing wrong":         {nil, false},
 		"an object that is not": {fmt.Errorf("list: %w", &git.Error{Exit: 128, Stderr: "fatal: bad object 12\n"}), true},
 		"another one":           {errors.New("12 is no ancestor of what the server has"), true},
 		"git was killed":        {fmt.Errorf("list: %w", &git.Error{Exit: -1}), false},
 		"git lacked memory":     {fmt.Errorf("list: %w", &git.Error{Exit: 128, Failure: git.Exhausted}), false},
 		"no more files":         {fmt.Errorf("list: %w", syscall.EMFILE), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := history.Unverified(t.Context(), c.err)
-			faulty := (*history.ErrUnverified)(nil)
-			assert.Equal(t, c.faulty, errors.As(err, &faulty), "%v", err)
-			if !c.faulty {
-				assert.Equal(t, c.err, err)
-			}
-		})
-	}
+	}, func(t *testing.T, c row) {
+		err := history.Unverified(t.Context(), c.err)
+		faulty := (*history.ErrUnverified)(nil)
+		assert.Equal(t, c.faulty, errors.As(err, &faulty), "%v", err)
+		if !c.faulty {
+			assert.Equal(t, c.err, err)
+		}
+	})
 }

@@ -146,7 +146,6 @@ func TestTwoTreesBesideEachOther(t *testing.T) {
 		require.NoError(t, removeOne())
 		require.NoError(t, removeTwo())
 		require.NoError(t, c.Recreate())
-		text := gittest.Must(history.Blob(gittest.Ctx, c, head, "a.txt"))(t)
-		assert.Equal(t, "head\n", string(text))
+		assert.Equal(t, "head\n", string(gittest.Must(history.Blob(gittest.Ctx, c, head, "a.txt"))(t)))
 	}
 }

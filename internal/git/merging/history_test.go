@@ -96,8 +96,7 @@ func (h *randomHistory) pick(list []string) string { return list[h.rand.IntN(len
 
 // earlier is a tip or one of the commits before it.
 func (h *randomHistory) earlier(tip string) string {
-	list := strings.Fields(h.Git("rev-list", "--max-count=4", tip))
-	return h.pick(list)
+	return h.pick(strings.Fields(h.Git("rev-list", "--max-count=4", tip)))
 }
 
 // on is a commit with these files.
@@ -278,8 +277,7 @@ func (h *randomHistory) at(commit string) {
 	for _, name := range []string{"rebase-merge", "sequencer", "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD", "index", "index.lock"} {
 		require.NoError(h.T, os.RemoveAll(filepath.Join(h.stock, ".git", name)))
 	}
-	there, err := os.ReadDir(h.stock)
-	require.NoError(h.T, err)
+	there := gittest.Must(os.ReadDir(h.stock))(h.T)
 	for _, e := range there {
 		if e.Name() != ".git" {
 			require.NoError(h.T, os.RemoveAll(filepath.Join(h.stock, e.Name())))

@@ -47,8 +47,7 @@ func TestTheRadarTellsWhoConflictsWithWhom(t *testing.T) {
 			assert.Zero(t, found.Unlooked)
 			assert.LessOrEqual(t, c.NetworkCalls(), 4)
 			calls := c.NetworkCalls()
-			culprits := gittest.Must(merging.Culprits(gittest.Ctx, c, base, old, []string{"a"}))(t)
-			assert.Equal(t, []string{base}, gittest.Shas(culprits))
+			assert.Equal(t, []string{base}, gittest.Shas(gittest.Must(merging.Culprits(gittest.Ctx, c, base, old, []string{"a"}))(t)))
 			assert.Equal(t, calls, c.NetworkCalls())
 			assert.Empty(t, gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "mergexo-radar-*")))(t))
 		}

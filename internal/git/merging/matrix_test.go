@@ -54,8 +54,7 @@ func (f *field) merge(ours, theirs string) []string {
 func (f *field) look(workspace string, limit int) (*git.Checkout, merging.Matrix) {
 	f.T.Helper()
 	c := f.Open(workspace, func(o *git.Options) { o.Path = f.r.Path })
-	found := gittest.Must(merging.FindConflicts(gittest.Ctx, c, f.heads, limit))(f.T)
-	return c, found
+	return c, gittest.Must(merging.FindConflicts(gittest.Ctx, c, f.heads, limit))(f.T)
 }
 
 func TestTheRadarSaysWhatGitSays(t *testing.T) {

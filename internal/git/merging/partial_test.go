@@ -20,15 +20,13 @@ func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
 	head := h.Commit("agent/x", "work", map[string]string{"LIST": "0\ntheirs\n", "f": gittest.Numbers(20, "20", "twenty"), "n.md": "---\ntags: [b]\n---\n"})
 	base := h.Commit("main", "meanwhile", map[string]string{"LIST": "0\nours\n", "f": gittest.Numbers(20, "1", "one"), "n.md": "---\ntags: [c]\n---\n"})
 	c := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout"))
-	met, err := history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x")
-	require.NoError(t, err)
+	met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
 	require.Equal(t, []string{base, head}, []string{met.BaseSHA, met.HeadSHA})
 	m := merging.Request{Strategy: model.StrategyUnion, Base: base, Head: head, Title: "T", UnionFields: []string{"tags"}}
 	made := gittest.Must(merging.Build(gittest.Ctx, c, m))(t)
 	require.NoError(t, merging.Verify(gittest.Ctx, c, m, made))
 	for file, want := range map[string]string{"LIST": "0\nours\ntheirs\n", "f": gittest.Numbers(20, "1", "one", "20", "twenty"), "n.md": "---\ntags: [c, b]\n---\n"} {
-		got := gittest.Must(history.Blob(gittest.Ctx, c, made.Tip, file))(t)
-		assert.Equal(t, want, string(got))
+		assert.Equal(t, want, string(gittest.Must(history.Blob(gittest.Ctx, c, made.Tip, file))(t)))
 	}
 	m.Strategy = model.StrategyRebase
 	conflict := gittest.As[*merging.ErrConflict](t, gittest.Err(merging.Build(gittest.Ctx, c, m)))
@@ -39,7 +37,6 @@ func TestAMergeInAPartialCloneGetsWhatItNeeds(t *testing.T) {
 	there := h.Commit("main", "picked", map[string]string{"n.md": "---\ntags: [b]\n---\n"})
 	fresh := h.Open(h.Workspace("main", "--filter=blob:none", "--no-checkout", "--depth=1"))
 	require.NoError(t, history.FetchCommits(gittest.Ctx, fresh, head, again))
-	ok := gittest.Must(merging.SameMerge(gittest.Ctx, fresh, there, head, again))(t)
-	assert.True(t, ok, "with what it takes of history and files")
+	assert.True(t, gittest.Must(merging.SameMerge(gittest.Ctx, fresh, there, head, again))(t), "with what it takes of history and files")
 	assert.NotContains(t, strings.Join(conflict.Paths, " "), "LIST")
 }

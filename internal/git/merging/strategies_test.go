@@ -209,13 +209,11 @@ func TestNoFFKeepsTheBranchAsItIs(t *testing.T) {
 	}, made.Commits)
 	asked := r.Must(merging.Request{Strategy: model.StrategyAPI, Base: base, Head: head, Body: "Body."})
 	assert.Equal(t, made.Tip, asked.Tip, "what GitHub would make, to be tested")
-	_, err := r.Build(merging.Request{Strategy: "octopus", Base: base, Head: head})
-	require.ErrorContains(t, err, `there is no strategy "octopus"`)
+	require.ErrorContains(t, gittest.Err(r.Build(merging.Request{Strategy: "octopus", Base: base, Head: head})), `there is no strategy "octopus"`)
 	for _, name := range model.Strategies() {
 		gittest.Must(r.Build(merging.Request{Strategy: name, Base: base, Head: head}))(t, name)
 	}
-	_, err = r.Build(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})
-	require.ErrorContains(t, err, "is not here")
+	require.ErrorContains(t, gittest.Err(r.Build(merging.Request{Strategy: model.StrategyNoFF, Base: base, Head: strings.Repeat("1", 40)})), "is not here")
 }
 
 func TestCherryPickSaysWhereFromAsGitDoes(t *testing.T) {

@@ -20,11 +20,10 @@ func TestVerifiedSeesTheSameInAnyHistory(t *testing.T) {
 		for _, s := range steps {
 			all = append(all, fmt.Sprintf("%+v of %s, %d bytes to %q", s.Change, s.Commit, s.Size, s.Target))
 		}
-		unseen, err := listed.Patches(gittest.Ctx, c, history.Scope{}, func(a history.Addition) error {
+		unseen := gittest.Must(listed.Patches(gittest.Ctx, c, history.Scope{}, func(a history.Addition) error {
 			all = append(all, fmt.Sprintf("%s %q:%d %q %v", a.Commit, a.Path, a.Line, a.Text, a.Fresh))
 			return nil
-		})
-		require.NoError(t, err)
+		}))(t)
 		return append(all, fmt.Sprint(unseen))
 	}
 	for seed := range uint64(8) {

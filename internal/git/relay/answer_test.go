@@ -20,13 +20,13 @@ import (
 
 	"github.com/mergexo/mergexo/internal/clock"
 	"github.com/mergexo/mergexo/internal/credential"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // relayOf is a relay to a server, which limits what a connection may send after its greeting.
 func relayOf(t testing.TB, url string, allowed Op, limit int64) *Relay {
 	t.Helper()
-	r, err := Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil)
-	require.NoError(t, err)
+	r := must.Get(Start(Server{URL: url, Site: url + "/", Log: slog.New(slog.DiscardHandler)}, allowed, nil))(t)
 	t.Cleanup(r.Close)
 	r.limit = limit + int64(len(greeting(r)))
 	return r
@@ -40,11 +40,9 @@ func greeting(r *Relay) string {
 // dialog says something to a relay without a greeting, and gives all of the answer.
 func dialog(t testing.TB, r *Relay, said string) string {
 	t.Helper()
-	conn, err := net.Dial("tcp4", r.listener.Address)
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 	defer conn.Close()
-	_, err = io.WriteString(conn, said)
-	require.NoError(t, err)
+	_ = must.Get(io.WriteString(conn, said))(t)
 	answer, _ := io.ReadAll(conn) // what there is before it is cut off
 	return string(answer)
 }
@@ -52,8 +50,7 @@ func dialog(t testing.TB, r *Relay, said string) string {
 // talk says something to a relay as git does, and gives all that it answers before it ends the connection.
 func talk(t testing.TB, r *Relay, said io.Reader) string {
 	t.Helper()
-	conn, err := net.Dial("tcp4", r.listener.Address)
-	require.NoError(t, err)
+	conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 	defer conn.Close()
 	go func() {
 		_, _ = io.Copy(conn, struct{ io.Reader }{io.MultiReader(strings.NewReader(greeting(r)), said)}) // the relay may end it before
@@ -78,8 +75,7 @@ func serving(t testing.TB, post http.HandlerFunc) string {
 		} else {
 			text += pkt(here+" refs/heads/x\x00report-status\n") + "0000"
 		}
-		_, err := io.WriteString(w, text)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, text)))
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -93,8 +89,7 @@ func TestAPushHasALimit(t *testing.T) {
 			if got, err := io.ReadAll(r.Body); err == nil { // what breaks off is nothing
 				whole = append(whole, string(got))
 			}
-			_, err := io.WriteString(w, "done")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, "done")))
 		})
 		r := relayOf(t, url, Pushing(one), limit)
 		answer := talk(t, r, strings.NewReader(opening+pack))
@@ -113,8 +108,7 @@ func TestAnAnswerMayComeBeforeThePackIsThrough(t *testing.T) {
 	url := serving(t, func(w http.ResponseWriter, r *http.Request) {
 		rc := http.NewResponseController(w)
 		assert.NoError(t, rc.EnableFullDuplex())
-		_, err := w.Write([]byte("soon"))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(w.Write([]byte("soon"))))
 		assert.NoError(t, rc.Flush())
 		all, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
@@ -131,8 +125,7 @@ func TestAPushOfNothingAsksTheServerNothing(t *testing.T) {
 	url := serving(t, func(http.ResponseWriter, *http.Request) { assert.Fail(t, "the server was asked") })
 	for _, said := range []string{"0000", pkt("shallow "+here) + "0000"} {
 		r := relayOf(t, url, Pushing(one), packLimit)
-		answer := talk(t, r, strings.NewReader(said))
-		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", answer)
+		assert.Equal(t, pkt(here+" refs/heads/x\x00report-status\n")+"0000", talk(t, r, strings.NewReader(said)))
 		assert.Empty(t, r.Reword(""))
 	}
 }
@@ -145,6 +138,7 @@ func (s *twoTokens) Token(context.Context) (string, error) {
 }
 func (s *twoTokens) Secrets() []string   { return nil }
 func (s *twoTokens) Refused(string) bool { s.refused++; return true }
+func (s *twoTokens) Fresh(string) bool   { return false }
 
 func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 	for good, want := range map[string]string{"token-0": "version 2", "token-1": "version 2", "token-2": "Authentication failed for"} {
@@ -156,8 +150,7 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 		}))
 		defer server.Close()
 		r := relayOf(t, server.URL, Listing, packLimit)
@@ -183,8 +176,7 @@ func TestAFreshTokenIsSentAgainAfterAPause(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-		_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 	}))
 	defer server.Close()
 	r, c := relayOf(t, server.URL, Listing, packLimit), clockwork.NewFakeClock()
@@ -205,8 +197,7 @@ func TestAnAnswerThatIsNotGitsIsNotPassedOn(t *testing.T) {
 	for _, kind := range []string{"text/html", "application/x-git-receive-pack-advertisement", "", ";;"} {
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header()["Content-Type"] = []string{kind}
-			_, err := io.WriteString(w, pkt("version 2\n")+"0000")
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, pkt("version 2\n")+"0000")))
 		}))
 		defer server.Close()
 		answer := talk(t, relayOf(t, server.URL, Listing, packLimit), strings.NewReader("0000"))
@@ -251,8 +242,7 @@ func TestARefusalThatDoesNotEndIsCutOff(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
 		w.WriteHeader(http.StatusForbidden)
-		_, err := io.WriteString(w, denied)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, denied)))
 		assert.NoError(t, http.NewResponseController(w).Flush())
 		<-q.Context().Done()
 	}))
@@ -270,8 +260,7 @@ func TestARefusalThatDoesNotEndIsCutOff(t *testing.T) {
 func TestAnAnswerThatEndsEarlyIsNotWaitedFor(t *testing.T) {
 	for _, said := range []string{"", "00", pkt("packfile\n"), pkt("packfile\n") + "0001", pkt("packfile\n")[:7], pkt("packfile\n") + "zzzz"} {
 		url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-			_, err := io.WriteString(w, said)
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, said)))
 		})
 		r := relayOf(t, url, Fetching, packLimit)
 		answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
@@ -296,8 +285,7 @@ func TestALineIsNoEndBecauseOfWhatFollowsInIt(t *testing.T) {
 
 func TestTheServersOwnErrorIsPassedOn(t *testing.T) {
 	url := serving(t, func(w http.ResponseWriter, _ *http.Request) {
-		_, err := io.WriteString(w, pkt("acknowledgments\n")+pkt("ERR not our ref")+pkt("more"))
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("acknowledgments\n")+pkt("ERR not our ref")+pkt("more"))))
 	})
 	r := relayOf(t, url, Fetching, packLimit)
 	answer := talk(t, r, strings.NewReader(pkt("command=fetch")+"0000"))
@@ -316,12 +304,9 @@ func TestWhatGitBreaksOffIsNotTheServersFault(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body) // as above
 		})
 		r := relayOf(t, url, *allowed, packLimit)
-		conn, err := net.Dial("tcp4", r.listener.Address)
-		require.NoError(t, err)
-		_, err = io.WriteString(conn, greeting(r)+said)
-		require.NoError(t, err)
-		_, err = io.ReadFull(conn, make([]byte, 30))
-		require.NoError(t, err)
+		conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
+		_ = must.Get(io.WriteString(conn, greeting(r)+said))(t)
+		_ = must.Get(io.ReadFull(conn, make([]byte, 30)))(t)
 		require.NoError(t, conn.Close())
 		r.Close()
 		assert.Empty(t, r.Reword(""), allowed)
@@ -342,9 +327,7 @@ func TestStrangersUseUpNothing(t *testing.T) {
 func TestALongErrorIsOneLine(t *testing.T) {
 	var out strings.Builder
 	tell(&out, strings.Repeat("x", 100000))
-	line, err := readPktLine(strings.NewReader(out.String()))
-	require.NoError(t, err)
-	assert.Equal(t, out.String(), string(line))
+	assert.Equal(t, out.String(), string(must.Get(readPktLine(strings.NewReader(out.String())))(t)))
 }
 
 func TestAPackThatBreaksOffIsGitsOwn(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // pushOf is a push of moves as git says it, the capabilities with the first one.
@@ -41,12 +43,13 @@ func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
 	both := Op{service: receivePack, moves: []Move{moved, {AnyID, ZeroID, stage}}, Atomic: true}
 	forced, forcedNew, gc := Pushing(Move{AnyID, here, stage}), Pushing(Move{AnyID, here, gone}), Pushing(Move{AnyID, ZeroID, gone})
 	many := Pushing(Move{here, ZeroID, x}, Move{here, ZeroID, stage}, Move{here, ZeroID, gone})
-	for name, test := range map[string]struct {
+	type row struct {
 		allowed Op
 		at      map[string]string
 		said    string
 		right   bool
-	}{
+	}
+	must.Each(t, map[string]row{
 		"both":                                 {both, at, pushOf(able, moved, dropped), true},
 		"both, the other way round":            {both, at, pushOf(able, dropped, moved), true},
 		"both, each for itself":                {both, at, pushOf("report-status-v2", moved, dropped), false},
@@ -76,21 +79,20 @@ func TestAPushIsTheMovesThatAreDueAndNoOthers(t *testing.T) {
 		"one of them that is not":              {many, at, pushOf("report-status", Move{here, ZeroID, x}, Move{there, ZeroID, stage}), false},
 		"one of them that is gone":             {many, at, pushOf("report-status", Move{here, ZeroID, x}, Move{here, ZeroID, gone}), false},
 		"none of them":                         {many, elsewhere, pushOf(""), false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			err := vetted(test.allowed, test.said+"PACK", test.at, nil)
-			assert.Equal(t, test.right, err == nil, "%v", err)
-		})
-	}
+	}, func(t *testing.T, test row) {
+		err := vetted(test.allowed, test.said+"PACK", test.at, nil)
+		assert.Equal(t, test.right, err == nil, "%v", err)
+	})
 }
 
 func TestWhatIsReadIsWhatWasAskedFor(t *testing.T) {
 	list := pkt("command=ls-refs\n") + pkt("agent=git/2.39.5") + "0001" + pkt("peel\n") + pkt("ref-prefix refs/heads/x\n") + "0000"
 	fetch := pkt("command=fetch") + "0001" + pkt("want "+here+"\n") + "0000"
-	for name, test := range map[string]struct {
+	type row struct {
 		said        string
 		list, fetch int // the requests that are passed on; -1: there is one that is refused
-	}{
+	}
+	must.Each(t, map[string]row{
 		"a listing":                 {list, 1, 1},
 		"a listing and more":        {list + fetch, -1, 2},
 		"a listing, and the end":    {list + "0000" + fetch, 1, 1},
@@ -103,24 +105,22 @@ func TestWhatIsReadIsWhatWasAskedFor(t *testing.T) {
 		"a flush":                   {"0000", 0, 0},
 		"nothing":                   {"", 0, 0},
 		"no line":                   {"zzzz", -1, -1},
-	} {
-		t.Run(name, func(t *testing.T) {
-			for allowed, want := range map[*Op]int{&Listing: test.list, &Fetching: test.fetch} {
-				in, n := strings.NewReader(test.said), 0
-				for {
-					request, err := allowed.readRequest(in)
-					if err != nil {
-						n = -1
-					}
-					if request == nil {
-						break
-					}
-					n++
+	}, func(t *testing.T, test row) {
+		for allowed, want := range map[*Op]int{&Listing: test.list, &Fetching: test.fetch} {
+			in, n := strings.NewReader(test.said), 0
+			for {
+				request, err := allowed.readRequest(in)
+				if err != nil {
+					n = -1
 				}
-				assert.Equal(t, want, n, allowed)
+				if request == nil {
+					break
+				}
+				n++
 			}
-		})
-	}
+			assert.Equal(t, want, n, allowed)
+		}
+	})
 }
 
 // advertised is what git gets of an advertisement, and the lines that are shown.
@@ -174,8 +174,7 @@ func TestARequestGoesOnWithItsLength(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		assert.NoError(t, err)
 		seen = append(seen, fmt.Sprintf("%s %q %d of %d", r.URL.Path, r.Header.Get("Git-Protocol"), r.ContentLength, len(body)))
-		_, err = io.WriteString(w, pkt("answer")+"0000")
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, pkt("answer")+"0000")))
 	})
 	long := pkt("command=fetch") + strings.Repeat(pkt("have "+here), 40000) + "0000"
 	answer := talk(t, relayOf(t, url, Fetching, packLimit), strings.NewReader(pkt("command=fetch")+"0000"+long+"0000"))
@@ -203,22 +202,16 @@ func through(t testing.TB, size int64, push bool) {
 		}
 		line := fmt.Sprintf("%04x", packetLimit) + strings.Repeat("\x01", packetLimit-4)
 		for range size/packetLimit + 1 {
-			_, err = io.WriteString(w, line)
-			assert.NoError(t, err)
+			assert.NoError(t, must.Err(io.WriteString(w, line)))
 		}
-		_, err = io.WriteString(w, flush)
-		assert.NoError(t, err)
+		assert.NoError(t, must.Err(io.WriteString(w, flush)))
 	})
 	if !push {
 		r := relayOf(t, url, Fetching, packLimit)
-		conn, err := net.Dial("tcp4", r.listener.Address)
-		require.NoError(t, err)
+		conn := must.Get(net.Dial("tcp4", r.listener.Address))(t)
 		defer conn.Close()
-		_, err = io.WriteString(conn, greeting(r)+pkt("command=fetch")+"0000"+"0000")
-		require.NoError(t, err)
-		got, err := io.Copy(io.Discard, conn)
-		require.NoError(t, err)
-		require.Greater(t, got, size)
+		_ = must.Get(io.WriteString(conn, greeting(r)+pkt("command=fetch")+"0000"+"0000"))(t)
+		require.Greater(t, must.Get(io.Copy(io.Discard, conn))(t), size)
 		return
 	}
 	one, n := object(3, 1<<20), size>>20
@@ -232,12 +225,10 @@ func through(t testing.TB, size int64, push bool) {
 }
 
 func TestThePackIsNotHeldInMemory(t *testing.T) {
-	for name, push := range map[string]bool{"push": true, "fetch": false} {
-		t.Run(name, func(t *testing.T) {
-			const size = 128 << 20
-			assert.Less(t, allocated(func() { through(t, size, push) }), uint64(size/8))
-		})
-	}
+	must.Each(t, map[string]bool{"push": true, "fetch": false}, func(t *testing.T, push bool) {
+		const size = 128 << 20
+		assert.Less(t, allocated(func() { through(t, size, push) }), uint64(size/8))
+	})
 }
 
 // BenchmarkRelayOfALargePack sends 1 GB through a relay.

@@ -11,6 +11,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // object is an object of a pack with so many bytes of content, which are not compressed much. A difference has base before it.
@@ -30,8 +32,7 @@ func object(kind byte, size int, base ...byte) string {
 }
 
 func packHead(objects int) string {
-	head := binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(objects))
-	return string(head)
+	return string(binary.BigEndian.AppendUint32([]byte("PACK\x00\x00\x00\x02"), uint32(objects)))
 }
 
 func packOf(objects ...string) string {
@@ -55,21 +56,19 @@ func unpacked(text string) (passed, left string, err error) {
 
 func TestAPackEndsWhereItEnds(t *testing.T) {
 	base := bytes.Repeat([]byte{0xff}, 20)
-	for name, pack := range map[string]string{
+	must.Each(t, map[string]string{
 		"empty": packOf(), "one": packOf(object(3, 5)), "an empty object": packOf(object(2, 0)), "kinds": packOf(object(1, 9), object(2, 17), object(3, 3), object(4, 100)),
 		"an offset":   packOf(object(3, 200), object(6, 30, 0x81, 0x05)),
 		"a base":      packOf(object(7, 30, base...), object(7, 3000, base...)),
 		"a long one":  packOf(object(3, 1<<20), object(3, 1)),
 		"version 3":   strings.Replace(packOf(object(3, 5)), "\x02", "\x03", 1),
 		"many of one": packOf(strings.Split(strings.Repeat(object(3, 4)+"|", 300)+object(3, 1), "|")...),
-	} {
-		t.Run(name, func(t *testing.T) {
-			passed, left, err := unpacked(pack + "more")
-			require.NoError(t, err)
-			assert.Equal(t, pack, passed)
-			assert.Equal(t, "more", left)
-		})
-	}
+	}, func(t *testing.T, pack string) {
+		passed, left, err := unpacked(pack + "more")
+		require.NoError(t, err)
+		assert.Equal(t, pack, passed)
+		assert.Equal(t, "more", left)
+	})
 }
 
 func TestWhatIsNoPackIsNotPassedOnAsOne(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 var (
@@ -25,15 +27,12 @@ func TestWhatIsSaidAheadOfThePackIsReadAndNoMore(t *testing.T) {
 	said := pkt("shallow "+here) + pkt("shallow "+there+"\n") + pkt(rightMove+"\x00 report-status-v2 side-band-64k quiet atomic object-format=sha1 agent=git/2.39.5") +
 		pkt(ZeroID+" "+here+" refs/heads/y\n") + "0000"
 	r := strings.NewReader(said + "PACK")
-	heard, err := readPushRequest(r)
-	require.NoError(t, err)
+	heard := must.Get(readPushRequest(r))(t)
 	assert.Equal(t, pushRequest{
 		raw: []byte(said), moves: []Move{one, {ZeroID, here, "refs/heads/y"}}, shallow: []string{here, there},
 		capabilities: []string{"report-status-v2", "side-band-64k", "quiet", "atomic", "object-format=sha1", "agent=git/2.39.5"},
 	}, heard)
-	rest, err := io.ReadAll(r)
-	require.NoError(t, err)
-	assert.Equal(t, "PACK", string(rest))
+	assert.Equal(t, "PACK", string(must.Get(io.ReadAll(r))(t)))
 }
 
 func TestOnlyTheOneMoveIsRight(t *testing.T) {
@@ -57,8 +56,7 @@ func TestPktLinesThatGitDoesNotSendAreRefused(t *testing.T) {
 		pkt("push-cert\x00") + "0000", pkt(here+" "+there) + "0000", pkt(strings.ToUpper(there)+" "+here+" refs/heads/x") + "0000", pkt(here+" "+there+" x") + "0000",
 		pkt(rightMove+"\r") + "0000", pkt("shallow "+here+"\x00quiet") + "0000", pkt("shallow x") + "0000", strings.Repeat(pkt("shallow "+here), 80700) + "0000",
 	} {
-		_, err := readPushRequest(strings.NewReader(said))
-		require.Error(t, err, "%.60q", said)
+		require.Error(t, must.Err(readPushRequest(strings.NewReader(said))), "%.60q", said)
 	}
 }
 
@@ -76,9 +74,7 @@ func FuzzHear(f *testing.F) {
 		if !bytes.HasPrefix(text, heard.raw) || len(heard.raw)+r.Len() != len(text) || !bytes.HasSuffix(heard.raw, []byte("0000")) {
 			t.Fatalf("%q was heard as %q", text, heard.raw)
 		}
-		again, err := readPushRequest(bytes.NewReader(heard.raw))
-		require.NoError(t, err)
-		assert.Equal(t, heard, again)
+		assert.Equal(t, heard, must.Get(readPushRequest(bytes.NewReader(heard.raw)))(t))
 		if slices.Equal(heard.moves, []Move{one}) && !bytes.Contains(heard.raw, []byte(rightMove)) {
 			t.Fatalf("%q is not the right move", heard.raw)
 		}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // BenchmarkRelayOfAListing is what one relay costs from its beginning to its end, with the two requests of a listing, and
@@ -19,22 +21,18 @@ func BenchmarkRelayOfAListing(b *testing.B) {
 		defer transport.CloseIdleConnections()
 		for _, request := range []string{"GET " + Listing.refs(), "POST /" + Listing.service} {
 			method, path, _ := strings.Cut(request, " ")
-			q, err := http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(pkt("command=ls-refs")+flush))
-			require.NoError(b, err)
+			q := must.Get(http.NewRequestWithContext(b.Context(), method, url+path, strings.NewReader(pkt("command=ls-refs")+flush)))(b)
 			q.Header.Set("Git-Protocol", secondVersion)
-			answer, err := transport.RoundTrip(q)
-			require.NoError(b, err)
+			answer := must.Get(transport.RoundTrip(q))(b)
 			require.Equal(b, http.StatusOK, answer.StatusCode)
-			_, err = io.Copy(io.Discard, answer.Body)
-			require.NoError(b, err)
+			_ = must.Get(io.Copy(io.Discard, answer.Body))(b)
 			require.NoError(b, answer.Body.Close())
 		}
 	}
 	b.Run("relay", func(b *testing.B) {
 		real := Server{URL: upstream, Site: upstream + "/", Log: slog.New(slog.DiscardHandler)}
 		for b.Loop() {
-			r, err := Start(real, Listing, nil)
-			require.NoError(b, err)
+			r := must.Get(Start(real, Listing, nil))(b)
 			require.NotEmpty(b, talk(b, r, strings.NewReader(pkt("command=ls-refs")+flush+flush)))
 			r.Close()
 		}

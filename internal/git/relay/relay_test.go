@@ -38,8 +38,7 @@ func below(t testing.TB) []process {
 		}
 		rest := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
 		pid := gittest.Must(strconv.Atoi(filepath.Base(filepath.Dir(path))))(t)
-		parent[pid], err = strconv.Atoi(rest[1])
-		require.NoError(t, err)
+		parent[pid] = gittest.Must(strconv.Atoi(rest[1]))(t)
 	}
 	for pid := range parent {
 		up := parent[pid]

@@ -76,7 +76,7 @@ func (r *Relay) refs(ctx context.Context) (*http.Response, error) {
 		if err != nil {
 			return nil, r.unable(statusOf(err), err)
 		}
-		if answer.StatusCode == http.StatusUnauthorized && waits < mostWaits && credential.IsFresh(r.Credential, token) {
+		if answer.StatusCode == http.StatusUnauthorized && waits < mostWaits && r.Credential.Fresh(token) {
 			_ = answer.Body.Close() // nothing in it is needed
 			if err := r.pause(ctx, credential.FreshPause); err != nil {
 				return nil, r.unable(statusOf(err), err)

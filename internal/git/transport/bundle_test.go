@@ -16,6 +16,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // twoJobs is a pull request from agent/x with a checkout for each job: the agent's, and the one on a fresh runner that
@@ -55,37 +56,34 @@ func packs(t *testing.T, c *git.Checkout) []string {
 }
 
 func TestABundleBringsCommitsFromOneJobToTheNext(t *testing.T) {
-	for name, options := range map[string][]string{
+	must.Each(t, map[string][]string{
 		"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, agents, ours, start := twoJobs(t, options...)
-			head := work(t, h, agents, 3)
-			file := filepath.Join(t.TempDir(), "commits.bundle")
-			calls := agents.NetworkCalls()
-			require.NoError(t, transport.WriteBundle(gittest.Ctx, agents, file, start, head))
-			assert.Equal(t, calls, agents.NetworkCalls())
-			assert.Equal(t, head+" "+transport.BundleRef, h.Git(h.Dev, "bundle", "list-heads", file), "a person can look into it")
-			info := gittest.Must(os.Stat(file))(t)
-			assert.Less(t, info.Size(), int64(5000))
-			assert.EqualValues(t, 0o600, info.Mode())
+	}, func(t *testing.T, options []string) {
+		h, agents, ours, start := twoJobs(t, options...)
+		head := work(t, h, agents, 3)
+		file := filepath.Join(t.TempDir(), "commits.bundle")
+		calls := agents.NetworkCalls()
+		require.NoError(t, transport.WriteBundle(gittest.Ctx, agents, file, start, head))
+		assert.Equal(t, calls, agents.NetworkCalls())
+		assert.Equal(t, head+" "+transport.BundleRef, h.Git(h.Dev, "bundle", "list-heads", file), "a person can look into it")
+		info := gittest.Must(os.Stat(file))(t)
+		assert.Less(t, info.Size(), int64(5000))
+		assert.EqualValues(t, 0o600, info.Mode())
 
-			before, calls := gittest.Files(t, ours), ours.NetworkCalls()
-			require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head))
-			assert.Equal(t, calls, ours.NetworkCalls())
-			assert.Equal(t, before, gittest.Files(t, ours), "nothing but objects came in")
-			assert.NotContains(t, strings.Join(packs(t, ours), " "), "tmp_", "the quarantine is gone")
-			require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), "the same once more does no harm")
+		before, calls := gittest.Files(t, ours), ours.NetworkCalls()
+		require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head))
+		assert.Equal(t, calls, ours.NetworkCalls())
+		assert.Equal(t, before, gittest.Files(t, ours), "nothing but objects came in")
+		assert.NotContains(t, strings.Join(packs(t, ours), " "), "tmp_", "the quarantine is gone")
+		require.NoError(t, transport.ReadBundle(gittest.Ctx, ours, file, start, head), "the same once more does no harm")
 
-			commits := gittest.Must(history.List(gittest.Ctx, ours, start, head))(t)
-			assert.Len(t, commits, 3)
-			assert.Len(t, gittest.Must(history.Changes(gittest.Ctx, ours, start, head))(t), 2)
-			require.NoError(t, transport.Stage(gittest.Ctx, ours, gittest.Stage, head))
-			require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head, Stage: gittest.Stage}))
-			assert.Equal(t, head, h.Tip("refs/heads/agent/x"))
-			h.Git(h.Bare, "fsck", "--strict")
-		})
-	}
+		assert.Len(t, gittest.Must(history.List(gittest.Ctx, ours, start, head))(t), 3)
+		assert.Len(t, gittest.Must(history.Changes(gittest.Ctx, ours, start, head))(t), 2)
+		require.NoError(t, transport.Stage(gittest.Ctx, ours, gittest.Stage, head))
+		require.NoError(t, transport.Publish(gittest.Ctx, ours, transport.Update{Branch: "agent/x", Start: start, SHA: head, Stage: gittest.Stage}))
+		assert.Equal(t, head, h.Tip("refs/heads/agent/x"))
+		h.Git(h.Bare, "fsck", "--strict")
+	})
 }
 
 func TestABundleOfAMergeBuildsOnWhatTheServerHas(t *testing.T) {
@@ -164,8 +162,7 @@ func TestWhatCannotBeHandedOver(t *testing.T) {
 
 func TestAFloodIsNotHeldInMemory(t *testing.T) {
 	h := gittest.NewHub(t)
-	program, err := exec.LookPath("git")
-	require.NoError(t, err)
+	program := gittest.Must(exec.LookPath("git"))(t)
 	dir := t.TempDir()
 	script := "#!/bin/sh\ncase \"$*\" in *' log '*) exec yes ;; *) exec " + program + " \"$@\" ;; esac\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "git"), []byte(script), 0o755))

@@ -12,6 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
@@ -33,8 +34,7 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 	h.Git(h.Bare, "update-ref", "-d", "refs/heads/agent/x")
 	require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", moved, old), &rejected)
 	assert.Equal(t, git.Stale, rejected.Reason)
-	at := gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t)
-	assert.Empty(t, at, "a branch that was deleted is not made again")
+	assert.Empty(t, gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t), "a branch that was deleted is not made again")
 	assert.Error(t, transport.Rewrite(gittest.Ctx, c, "agent/x", "", base))
 
 	assert.Error(t, transport.PushCar(gittest.Ctx, c, "agent/x", "", base), "only branches of a train are made so")
@@ -45,19 +45,17 @@ func TestRewriteMovesABranchFromWhereItIs(t *testing.T) {
 
 func TestALostAnswerToARewriteIsUnclear(t *testing.T) {
 	t.Parallel()
-	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := gittest.NewHub(t)
-			old := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
-			c := h.Open("")
-			met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-			h.Lose("/git-receive-pack", applied)
-			require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, met.BaseSHA), new(*git.ErrUnclear))
-			want := map[bool]string{true: met.BaseSHA, false: old}
-			assert.Equal(t, want[applied], gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t))
-		})
-	}
+	must.Each(t, map[string]bool{"applied": true, "not applied": false}, func(t *testing.T, applied bool) {
+		t.Parallel()
+		h := gittest.NewHub(t)
+		old := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
+		c := h.Open("")
+		met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+		h.Lose("/git-receive-pack", applied)
+		require.ErrorAs(t, transport.Rewrite(gittest.Ctx, c, "agent/x", old, met.BaseSHA), new(*git.ErrUnclear))
+		want := map[bool]string{true: met.BaseSHA, false: old}
+		assert.Equal(t, want[applied], gittest.Must(transport.BranchTip(gittest.Ctx, c, "agent/x"))(t))
+	})
 }
 
 func TestTheBaseIsNeitherRewoundNorBroughtBack(t *testing.T) {
@@ -113,15 +111,13 @@ func TestDeleteLetsGoOfWhatIsStillWhereItWas(t *testing.T) {
 
 func TestAnUnclearDeletionIsLookedAt(t *testing.T) {
 	t.Parallel()
-	for name, applied := range map[string]bool{"applied": true, "not applied": false} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h := gittest.NewHub(t)
-			sha := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
-			c := h.Open("")
-			h.Lose("/git-receive-pack", applied)
-			require.NoError(t, transport.Delete(gittest.Ctx, c, git.Ref{Name: "refs/heads/agent/x", SHA: sha}))
-			assert.Empty(t, h.Tip("refs/heads/agent/x"))
-		})
-	}
+	must.Each(t, map[string]bool{"applied": true, "not applied": false}, func(t *testing.T, applied bool) {
+		t.Parallel()
+		h := gittest.NewHub(t)
+		sha := h.Commit("agent/x", "work", map[string]string{"a.txt": "a\n"})
+		c := h.Open("")
+		h.Lose("/git-receive-pack", applied)
+		require.NoError(t, transport.Delete(gittest.Ctx, c, git.Ref{Name: "refs/heads/agent/x", SHA: sha}))
+		assert.Empty(t, h.Tip("refs/heads/agent/x"))
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const checkpointed = "mergexo/checkpoint/5/abc"
@@ -65,7 +66,7 @@ func TestPublishDropsWhatIsDoneWith(t *testing.T) {
 func TestWhatIsNotDroppedDoesNotHoldUpTheMove(t *testing.T) {
 	refuse := "#!/bin/sh\nif [ \"$1\" = refs/heads/" + checkpointed + " ]; then echo 'GH013: Repository rule violations found' >&2; exit 1; fi\n"
 	all := "#!/bin/sh\nif grep -q checkpoint; then echo 'GH013: Repository rule violations found' >&2; exit 1; fi\n"
-	for name, adjust := range map[string]func(h *gittest.Hub){
+	must.Each(t, map[string]func(h *gittest.Hub){
 		"somebody worked on it": func(h *gittest.Hub) {
 			h.Git(h.Dev, "fetch", "-q", "origin", checkpointed)
 			h.Git(h.Dev, "checkout", "-q", "-b", checkpointed, "FETCH_HEAD")
@@ -81,17 +82,15 @@ func TestWhatIsNotDroppedDoesNotHoldUpTheMove(t *testing.T) {
 			h.Git(h.Bare, "config", "receive.advertiseAtomic", "false")
 			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(refuse), 0o755))
 		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, p := dropping(t)
-			adjust(h)
-			was := h.Tip("refs/heads/" + checkpointed)
-			require.NoError(t, transport.Publish(gittest.Ctx, c, p))
-			assert.Equal(t, p.SHA, h.Tip("refs/heads/agent/x"))
-			assert.Equal(t, was, h.Tip("refs/heads/"+checkpointed))
-			assert.Empty(t, h.Tip(gittest.Stage))
-		})
-	}
+	}, func(t *testing.T, adjust func(h *gittest.Hub)) {
+		h, c, p := dropping(t)
+		adjust(h)
+		was := h.Tip("refs/heads/" + checkpointed)
+		require.NoError(t, transport.Publish(gittest.Ctx, c, p))
+		assert.Equal(t, p.SHA, h.Tip("refs/heads/agent/x"))
+		assert.Equal(t, was, h.Tip("refs/heads/"+checkpointed))
+		assert.Empty(t, h.Tip(gittest.Stage))
+	})
 }
 
 func TestAMoveThatIsRefusedDropsNothing(t *testing.T) {

@@ -47,8 +47,7 @@ func (f *forger) feed(stdin string, args ...string) string {
 		"GIT_AUTHOR_NAME=Dev", "GIT_AUTHOR_EMAIL=dev@example.com", "GIT_AUTHOR_DATE=@1700000000 +0200",
 		"GIT_COMMITTER_NAME=Dev", "GIT_COMMITTER_EMAIL=dev@example.com", "GIT_COMMITTER_DATE=@1700000000 +0200",
 	}
-	out := gittest.Must(cmd.Output())(f.T, "git %v: %s", args, cmd.Stderr)
-	return string(out)
+	return string(gittest.Must(cmd.Output())(f.T, "git %v: %s", args, cmd.Stderr))
 }
 
 // object writes an object of any content.

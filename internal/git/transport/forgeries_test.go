@@ -11,6 +11,54 @@ import (
 	"github.com/mergexo/mergexo/internal/git/transport"
 )
 
+// spelled is a text in which words stand for what is known only once there is a repository.
+func (f *forger) spelled(text, head string) string {
+	return strings.NewReplacer("START", f.start, "HEAD", head, "REF", transport.BundleRef, "TREE", f.tree, "DEV", "Dev <dev@example.com> 1700000000 +0200").Replace(text)
+}
+
+// headed is an honest commit below another header.
+func headed(lines ...string) func(f *forger) string {
+	return func(f *forger) string {
+		head, ids := f.honest()
+		f.write(strings.Split(f.spelled(strings.Join(lines, "\n"), head), "\n"), f.pack(ids...))
+		return head
+	}
+}
+
+// commit is a commit that no git has written.
+func commit(text string) func(f *forger) string {
+	return func(f *forger) string {
+		head := f.object("commit", f.spelled(text, ""))
+		return f.bundle(head, head)
+	}
+}
+
+// only is a commit of a tree with nothing else in it than one entry.
+func only(mode, name, content string) func(f *forger) string {
+	return func(f *forger) string {
+		blob := f.object("blob", content)
+		tree := f.object("tree", entry(mode, name, blob))
+		head := f.commitOn(tree, f.start)
+		return f.bundle(head, blob, tree, head)
+	}
+}
+
+// more is a commit of start's tree and one more file.
+func more(mode, name string) func(f *forger) string {
+	return func(f *forger) string {
+		blob := f.object("blob", "x\n")
+		return f.holding(entry(mode, name, blob), blob)
+	}
+}
+
+// packed is a pack that holds none of what the header promises.
+func packed(pack string) func(f *forger) string {
+	return func(f *forger) string {
+		f.write(f.header(absent), pack)
+		return absent
+	}
+}
+
 // forgeries each write a bundle and return the planned head that outcome.json would name. Each is one way to tamper.
 var forgeries = []struct {
 	name  string
@@ -20,45 +68,17 @@ var forgeries = []struct {
 		f.write([]string{"PACK"}, "")
 		return f.start
 	}},
-	{"a version to come", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v4 git bundle", "-" + f.start, head + " " + transport.BundleRef}, f.pack(ids...))
-		return head
-	}},
+	{"a version to come", headed("# v4 git bundle", "-START", "HEAD REF")},
 	{"a header without end", func(f *forger) string {
 		f.write([]string{"# v2 git bundle" + strings.Repeat("\n-"+f.start, 2000)}, "")
 		return f.start
 	}},
-	{"a line of something else", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v2 git bundle", "-" + f.start, "--upload-pack=touch /tmp/x", head + " " + transport.BundleRef}, f.pack(ids...))
-		return head
-	}},
-	{"a filter", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v3 git bundle", "@object-format=sha1", "@filter=blob:none", "-" + f.start, head + " " + transport.BundleRef}, f.pack(ids...))
-		return head
-	}},
-	{"a second ref", func(f *forger) string {
-		head, ids := f.honest()
-		f.write(append(f.header(head), f.start+" refs/heads/main"), f.pack(ids...))
-		return head
-	}},
-	{"the ref twice", func(f *forger) string {
-		head, ids := f.honest()
-		f.write(append(f.header(f.start), head+" "+transport.BundleRef), f.pack(ids...))
-		return head
-	}},
-	{"another ref", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v2 git bundle", "-" + f.start, head + " refs/heads/main"}, f.pack(ids...))
-		return head
-	}},
-	{"no ref", func(f *forger) string {
-		head, ids := f.honest()
-		f.write([]string{"# v2 git bundle", "-" + f.start}, f.pack(ids...))
-		return head
-	}},
+	{"a line of something else", headed("# v2 git bundle", "-START", "--upload-pack=touch /tmp/x", "HEAD REF")},
+	{"a filter", headed("# v3 git bundle", "@object-format=sha1", "@filter=blob:none", "-START", "HEAD REF")},
+	{"a second ref", headed("# v2 git bundle", "-START", "HEAD REF", "START refs/heads/main")},
+	{"the ref twice", headed("# v2 git bundle", "-START", "START REF", "HEAD REF")},
+	{"another ref", headed("# v2 git bundle", "-START", "HEAD refs/heads/main")},
+	{"no ref", headed("# v2 git bundle", "-START")},
 	{"another head than planned", func(f *forger) string {
 		head, ids := f.honest()
 		f.bundle(head, ids...)
@@ -141,10 +161,7 @@ var forgeries = []struct {
 		f.write(f.header(head), f.pack(ids...)+"#!/bin/sh\n")
 		return head
 	}},
-	{"no pack", func(f *forger) string {
-		f.write(f.header(absent), "")
-		return absent
-	}},
+	{"no pack", packed("")},
 	{"a thin pack", func(f *forger) string {
 		base := f.Git(f.dir, "rev-parse", f.start+":base.txt")
 		text := f.feed("", "cat-file", "blob", base)
@@ -154,15 +171,8 @@ var forgeries = []struct {
 		f.write(f.header(head), f.feed(head+"\n^"+f.start+"\n", "pack-objects", "--quiet", "--stdout", "--thin", "--revs"))
 		return head
 	}},
-	{"a pack that claims four billion objects", func(f *forger) string {
-		f.write(f.header(absent), "PACK\x00\x00\x00\x02\xff\xff\xff\xff")
-		return absent
-	}},
-	{"a commit with a header of 2 MB", func(f *forger) string {
-		head := f.object("commit", "tree "+f.tree+"\nparent "+f.start+"\nauthor Dev <dev@example.com> 1700000000 +0200\n"+
-			"committer Dev <dev@example.com> 1700000000 +0200\ngpgsig "+strings.Repeat("x", 2<<20)+"\n\nforged\n")
-		return f.bundle(head, head)
-	}},
+	{"a pack that claims four billion objects", packed("PACK\x00\x00\x00\x02\xff\xff\xff\xff")},
+	{"a commit with a header of 2 MB", commit("tree TREE\nparent START\nauthor DEV\ncommitter DEV\ngpgsig " + strings.Repeat("x", 2<<20) + "\n\nforged\n")},
 	{"a commit of 300 MB that packs well", func(f *forger) string {
 		f.write(f.header(absent), inflating(f.T, 300<<20))
 		return absent
@@ -183,19 +193,9 @@ var forgeries = []struct {
 		}
 		return f.holding(all.String(), ids...)
 	}},
-	{"a commit without an author", func(f *forger) string {
-		head := f.object("commit", "tree "+f.tree+"\nparent "+f.start+"\ncommitter Dev <dev@example.com> 1700000000 +0200\n\nforged\n")
-		return f.bundle(head, head)
-	}},
-	{"a commit with a zero byte", func(f *forger) string {
-		head := f.object("commit", "tree "+f.tree+"\nparent "+f.start+"\nauthor Dev <dev@example.com> 1700000000 +0200\n"+
-			"committer Dev <dev@example.com> 1700000000 +0200\n\nseen\x00hidden\n")
-		return f.bundle(head, head)
-	}},
-	{"a commit that is no text", func(f *forger) string {
-		head := f.object("commit", "nothing")
-		return f.bundle(head, head)
-	}},
+	{"a commit without an author", commit("tree TREE\nparent START\ncommitter DEV\n\nforged\n")},
+	{"a commit with a zero byte", commit("tree TREE\nparent START\nauthor DEV\ncommitter DEV\n\nseen\x00hidden\n")},
+	{"a commit that is no text", commit("nothing")},
 	{"a tree that breaks off", func(f *forger) string {
 		tree := f.object("tree", "100644 z.txt")
 		head := f.commitOn(tree, f.start)
@@ -208,56 +208,19 @@ var forgeries = []struct {
 		head := f.commitOn(tree, f.start)
 		return f.bundle(head, config, inner, tree, head)
 	}},
-	{".git in another spelling", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		tree := f.object("tree", entry("100644", "git~1", blob))
-		head := f.commitOn(tree, f.start)
-		return f.bundle(head, blob, tree, head)
-	}},
-	{"a path with ..", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		tree := f.object("tree", entry("100644", "..", blob))
-		head := f.commitOn(tree, f.start)
-		return f.bundle(head, blob, tree, head)
-	}},
-	{"a path with a slash", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		return f.holding(entry("100644", "z/../../x", blob), blob)
-	}},
-	{"a mode with a zero in front", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		return f.holding(entry("0100644", "z.txt", blob), blob)
-	}},
-	{"a mode that is none of git's", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		return f.holding(entry("104755", "z.txt", blob), blob)
-	}},
+	{".git in another spelling", only("100644", "git~1", "x\n")},
+	{"a path with ..", only("100644", "..", "x\n")},
+	{"a path with a slash", more("100644", "z/../../x")},
+	{"a mode with a zero in front", more("0100644", "z.txt")},
+	{"a mode that is none of git's", more("104755", "z.txt")},
 	{"a name twice", func(f *forger) string {
 		blob, other := f.object("blob", "x\n"), f.object("blob", "y\n")
 		return f.holding(entry("100644", "z.txt", blob)+entry("100644", "z.txt", other), blob, other)
 	}},
-	{"a file where a directory is", func(f *forger) string {
-		blob := f.object("blob", "x\n")
-		return f.holding(entry("40000", "z", blob), blob)
-	}},
-	{"an option as the address of a submodule", func(f *forger) string {
-		blob := f.object("blob", "[submodule \"x\"]\n\tpath = x\n\turl = -u./payload\n")
-		tree := f.object("tree", entry("100644", ".gitmodules", blob))
-		head := f.commitOn(tree, f.start)
-		return f.bundle(head, blob, tree, head)
-	}},
-	{"a submodule that leaves the tree", func(f *forger) string {
-		blob := f.object("blob", "[submodule \"../../.git\"]\n\tpath = x\n\turl = https://example.com/x\n")
-		tree := f.object("tree", entry("100644", ".gitmodules", blob))
-		head := f.commitOn(tree, f.start)
-		return f.bundle(head, blob, tree, head)
-	}},
-	{".gitmodules as a symbolic link", func(f *forger) string {
-		blob := f.object("blob", "/etc/passwd")
-		tree := f.object("tree", entry("120000", ".gitmodules", blob))
-		head := f.commitOn(tree, f.start)
-		return f.bundle(head, blob, tree, head)
-	}},
+	{"a file where a directory is", more("40000", "z")},
+	{"an option as the address of a submodule", only("100644", ".gitmodules", "[submodule \"x\"]\n\tpath = x\n\turl = -u./payload\n")},
+	{"a submodule that leaves the tree", only("100644", ".gitmodules", "[submodule \"../../.git\"]\n\tpath = x\n\turl = https://example.com/x\n")},
+	{".gitmodules as a symbolic link", only("120000", ".gitmodules", "/etc/passwd")},
 	{"a symbolic link in place of the file", func(f *forger) string {
 		head, ids := f.honest()
 		f.bundle(head, ids...)

@@ -22,26 +22,25 @@ import (
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/git/transport"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestPublishBesideMakesAndMovesABranch(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _ := gittest.Begun(t, more...)
-			calls := c.NetworkCalls()
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			one := gittest.Snap(t, h, c, "")
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: one}))
-			assert.Equal(t, one, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
-			two := gittest.Snap(t, h, c, one)
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}))
-			require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it exists already")
-			assert.Equal(t, two, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
-			assert.Equal(t, calls+3, c.NetworkCalls())
-			h.Git(h.Bare, "fsck", "--full")
-		})
-	}
+	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
+		h, c, _ := gittest.Begun(t, more...)
+		calls := c.NetworkCalls()
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+		one := gittest.Snap(t, h, c, "")
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", SHA: one}))
+		assert.Equal(t, one, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
+		two := gittest.Snap(t, h, c, one)
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}))
+		require.NoError(t, transport.PublishIsolated(gittest.Ctx, c, transport.Update{Branch: "mergexo/checkpoint/5/x", Start: one, SHA: two}), "it exists already")
+		assert.Equal(t, two, h.Tip("refs/heads/mergexo/checkpoint/5/x"))
+		assert.Equal(t, calls+3, c.NetworkCalls())
+		h.Git(h.Bare, "fsck", "--full")
+	})
 }
 
 func TestNoPublicationRewinds(t *testing.T) {
@@ -144,12 +143,10 @@ func breaking(some string) func(*gittest.Hub, *git.Options) {
 			if r.Method != http.MethodPost {
 				return false
 			}
-			_, err := io.Copy(io.Discard, r.Body)
-			assert.NoError(h.T, err)
+			assert.NoError(h.T, gittest.Err(io.Copy(io.Discard, r.Body)))
 			if some != "" {
 				w.Header().Set("Content-Type", "application/x-git-receive-pack-result")
-				_, err := w.Write([]byte(some))
-				assert.NoError(h.T, err)
+				assert.NoError(h.T, gittest.Err(w.Write([]byte(some))))
 				assert.NoError(h.T, http.NewResponseController(w).Flush())
 			}
 			panic(http.ErrAbortHandler)
@@ -165,8 +162,7 @@ func ending(method, some string) func(*gittest.Hub, *git.Options) {
 				return false
 			}
 			w.Header().Set("Content-Type", "application/x-git-upload-pack-advertisement")
-			_, err := w.Write([]byte(some))
-			assert.NoError(h.T, err)
+			assert.NoError(h.T, gittest.Err(w.Write([]byte(some))))
 			return true
 		})
 	}
@@ -237,10 +233,9 @@ func TestPublishBesideFailsAsPublishDoes(t *testing.T) {
 				opt := settled
 				test.begin(h, &opt)
 				h.Git(opt.Workspace, "remote", "set-url", "origin", opt.URL)
-				c, err := git.Open(gittest.Ctx, opt)
-				require.NoError(t, err)
+				c := gittest.Must(git.Open(gittest.Ctx, opt))(t)
 				defer func() { assert.NoError(t, c.Close()) }()
-				err = publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
+				err := publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha})
 				require.Error(t, err)
 				assert.Equal(t, test.want, gittest.OutcomeOf(err), err)
 				assert.Contains(t, err.Error(), test.said)
@@ -264,8 +259,7 @@ func TestPublishBesideEndsWithItsContext(t *testing.T) {
 		if r.Method != http.MethodPost {
 			return false
 		}
-		_, err := io.Copy(io.Discard, r.Body)
-		assert.NoError(t, err)
+		assert.NoError(t, gittest.Err(io.Copy(io.Discard, r.Body)))
 		cancel()
 		<-r.Context().Done() // the relay has left
 		over.Store(true)

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // limited has the server refuse pushes of more than so many refs, in GitHub's words, and gives the refs of every push that it
@@ -71,38 +72,36 @@ func TestThePublicationIsSplitIntoPushesThatTheServerTakes(t *testing.T) {
 
 // What was moved has been moved, whatever becomes of what was to be dropped: the caller looks at the server.
 func TestWhatFailsAfterTheMoveIsUnclear(t *testing.T) {
-	for name, lose := range map[string]bool{"lost": true, "refused": false} {
-		t.Run(name, func(t *testing.T) {
-			h, c, p := dropping(t)
-			p.Drop = nil
-			limited(t, h, 1)
-			if lose {
-				pushes := 0
-				h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
-					if !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
-						return false
-					}
-					if pushes++; pushes == 3 { // the refused one, the branch, the stage
-						panic(http.ErrAbortHandler)
-					}
+	must.Each(t, map[string]bool{"lost": true, "refused": false}, func(t *testing.T, lose bool) {
+		h, c, p := dropping(t)
+		p.Drop = nil
+		limited(t, h, 1)
+		if lose {
+			pushes := 0
+			h.Behave(false, func(_ http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasSuffix(r.URL.Path, "/git-receive-pack") {
 					return false
-				})
-			} else {
-				hook := "#!/bin/sh\nif [ \"$1\" = " + gittest.Stage + " ]; then echo 'GH013: Repository rule violations found' >&2; exit 1; fi\n"
-				require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
-			}
-			err := transport.Publish(gittest.Ctx, c, p)
-			got := gittest.OutcomeOf(err)
-			assert.Equal(t, gittest.Outcome{Unclear: lose, Failure: got.Failure}, got, "%v", err)
-			assert.Equal(t, p.SHA, h.Tip("refs/heads/agent/x"))
-			assert.Equal(t, p.SHA, h.Tip(gittest.Stage))
-			h.Behave(false, nil)
-			require.NoError(t, transport.Publish(gittest.Ctx, c, p), "the next run goes on")
-			if lose {
-				assert.Empty(t, h.Tip(gittest.Stage))
-			}
-		})
-	}
+				}
+				if pushes++; pushes == 3 { // the refused one, the branch, the stage
+					panic(http.ErrAbortHandler)
+				}
+				return false
+			})
+		} else {
+			hook := "#!/bin/sh\nif [ \"$1\" = " + gittest.Stage + " ]; then echo 'GH013: Repository rule violations found' >&2; exit 1; fi\n"
+			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", "update"), []byte(hook), 0o755))
+		}
+		err := transport.Publish(gittest.Ctx, c, p)
+		got := gittest.OutcomeOf(err)
+		assert.Equal(t, gittest.Outcome{Unclear: lose, Failure: got.Failure}, got, "%v", err)
+		assert.Equal(t, p.SHA, h.Tip("refs/heads/agent/x"))
+		assert.Equal(t, p.SHA, h.Tip(gittest.Stage))
+		h.Behave(false, nil)
+		require.NoError(t, transport.Publish(gittest.Ctx, c, p), "the next run goes on")
+		if lose {
+			assert.Empty(t, h.Tip(gittest.Stage))
+		}
+	})
 }
 
 func TestAMoveThatIsRefusedDropsNothingWhereThePushIsSplit(t *testing.T) {
@@ -124,8 +123,7 @@ func TestTheStageGoesBeforeWhatIsKeptWithIt(t *testing.T) {
 	kept := []transport.PrivateRef{{Ref: "refs/mergexo/session/7/a", Content: []byte("a")}, {Ref: "refs/mergexo/session/7/b", Content: []byte("b")}}
 	require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, kept...))
 	assert.Equal(t, [][]string{{gittest.Stage}, {kept[0].Ref}, {kept[1].Ref}}, taken())
-	content := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10))(t)
-	assert.Equal(t, "b", string(content))
+	assert.Equal(t, "b", string(gittest.Must(transport.ReadPrivate(gittest.Ctx, c, kept[1].Ref, 10))(t)))
 }
 
 func TestWhatIsCleanedUpGoesInPushesThatTheServerTakes(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/transport"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 const session = "refs/mergexo/session/7"
@@ -52,15 +53,13 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 	assert.Equal(t, "content", h.Git(h.Bare, "ls-tree", "--name-only", session))
 
 	other := h.Open("")
-	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
-	assert.True(t, bytes.Equal(content, got))
+	assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)))
 	assert.Equal(t, 1, other.NetworkCalls())
 	assert.Empty(t, objects(t, other))
 
 	for _, content := range [][]byte{kept(t, 100), {}, nil} {
 		require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}), "the last one wins, whoever wrote what was there")
-		got = gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)
-		assert.Equal(t, string(content), string(got))
+		assert.Equal(t, string(content), string(gittest.Must(transport.ReadPrivate(gittest.Ctx, other, session, 25<<20))(t)))
 		assert.Equal(t, "1", h.Git(h.Bare, "rev-list", "--count", session), "and has no history")
 	}
 	own := gittest.Must(filepath.Glob(filepath.Join(filepath.Dir(c.Dir()), "..", "*", "mergexo-git-*")))(t)
@@ -68,26 +67,23 @@ func TestWhatIsKeptOnAHiddenRefIsThereOnAnotherRunner(t *testing.T) {
 }
 
 func TestStageAndWhatIsKeptShareAPush(t *testing.T) {
-	for name, args := range map[string][]string{"shallow": {"--depth=1"}, "whole": nil, "partial": {"--filter=blob:none"}} {
-		t.Run(name, func(t *testing.T) {
-			h := gittest.NewHub(t)
-			start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
-			c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", args...))
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
-			sha := gittest.Committed(t, c, "answer the review")
-			calls, before := c.NetworkCalls(), objects(t, c)
-			content := kept(t, 1000)
-			require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
-			assert.Equal(t, calls+1, c.NetworkCalls())
-			assert.Equal(t, before, objects(t, c))
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)
-			assert.True(t, bytes.Equal(content, got))
-			require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
-			assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
-			h.Git(h.Bare, "fsck", "--strict")
-		})
-	}
+	must.Each(t, map[string][]string{"shallow": {"--depth=1"}, "whole": nil, "partial": {"--filter=blob:none"}}, func(t *testing.T, args []string) {
+		h := gittest.NewHub(t)
+		start := h.Commit("agent/x", "work", map[string]string{"a.txt": "one\n"})
+		c := h.Restored("agent/x", "main", start, h.Workspace("agent/x", args...))
+		gittest.Write(t, c.Dir(), map[string]string{"a.txt": "two\n"})
+		sha := gittest.Committed(t, c, "answer the review")
+		calls, before := c.NetworkCalls(), objects(t, c)
+		content := kept(t, 1000)
+		require.NoError(t, transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: content}))
+		assert.Equal(t, calls+1, c.NetworkCalls())
+		assert.Equal(t, before, objects(t, c))
+		assert.Equal(t, sha, h.Tip(gittest.Stage))
+		assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 1000))(t)))
+		require.NoError(t, transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha, Stage: gittest.Stage}), "and the turn goes on as ever")
+		assert.Equal(t, sha, h.Tip("refs/heads/agent/x"))
+		h.Git(h.Bare, "fsck", "--strict")
+	})
 }
 
 func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
@@ -104,35 +100,34 @@ func TestStageAndWhatIsKeptShareAPushWhereHistoryIsCutOff(t *testing.T) {
 }
 
 func TestWhatIsKeptNeverCostsTheStage(t *testing.T) {
-	for name, test := range map[string]struct {
+	type row struct {
 		hook, text string
 		size       int // of what is kept
 		said       string
-	}{
+	}
+	must.Each(t, map[string]row{
 		"the server refuses it": {
 			"update", "case $1 in refs/mergexo/session/*) echo 'no room for this' >&2; exit 1;; esac\n", 10,
 			"staged, but nothing was kept: push to refs/mergexo/session/7 rejected (other): [remote rejected] (hook declined); no room for this",
 		},
 		"it refuses the push as a whole":             {"pre-receive", "grep -q session && exit 1\nexit 0\n", 10, "hook declined"},
 		"something before it takes no long requests": {"update", "exit 0\n", 3 << 20, "413"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _, sha := gittest.Turn(t)
-			require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", test.hook), []byte("#!/bin/sh\n"+test.text), 0o755))
-			h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
-				long := r.ContentLength < 0 || r.ContentLength > 1<<20
-				if long {
-					http.Error(w, "too large", http.StatusRequestEntityTooLarge)
-				}
-				return long
-			})
-			err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, test.size)})
-			require.ErrorAs(t, err, new(*transport.ErrNotKept))
-			assert.ErrorContains(t, err, test.said)
-			assert.Equal(t, sha, h.Tip(gittest.Stage))
-			assert.Equal(t, 3, c.NetworkCalls())
+	}, func(t *testing.T, test row) {
+		h, c, _, sha := gittest.Turn(t)
+		require.NoError(t, os.WriteFile(filepath.Join(h.Bare, "hooks", test.hook), []byte("#!/bin/sh\n"+test.text), 0o755))
+		h.Behave(false, func(w http.ResponseWriter, r *http.Request) bool {
+			long := r.ContentLength < 0 || r.ContentLength > 1<<20
+			if long {
+				http.Error(w, "too large", http.StatusRequestEntityTooLarge)
+			}
+			return long
 		})
-	}
+		err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha, transport.PrivateRef{Ref: session, Content: kept(t, test.size)})
+		require.ErrorAs(t, err, new(*transport.ErrNotKept))
+		assert.ErrorContains(t, err, test.said)
+		assert.Equal(t, sha, h.Tip(gittest.Stage))
+		assert.Equal(t, 3, c.NetworkCalls())
+	})
 	t.Run("but the stage has to come through", func(t *testing.T) {
 		h, c, _, sha := gittest.Turn(t)
 		hook := "#!/bin/sh\ncase $1 in refs/mergexo/turn/*) exit 1;; esac\n"
@@ -216,18 +211,14 @@ func TestWhatSomebodyElsePutOnAHiddenRef(t *testing.T) {
 }
 
 func TestAServerThatDoesNotFilterIsBoundedHere(t *testing.T) {
-	for name, config := range map[string]string{"it does not know filters": "uploadpack.allowFilter", "it refuses this one": "uploadpackfilter.blob:limit.allow"} {
-		t.Run(name, func(t *testing.T) {
-			h, c, _, _ := gittest.Turn(t)
-			h.Git(h.Bare, "config", config, "false")
-			content := kept(t, 2000)
-			require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}))
-			got, err := transport.ReadPrivate(gittest.Ctx, c, session, 2000)
-			require.NoError(t, err)
-			assert.True(t, bytes.Equal(content, got))
-			require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
-		})
-	}
+	must.Each(t, map[string]string{"it does not know filters": "uploadpack.allowFilter", "it refuses this one": "uploadpackfilter.blob:limit.allow"}, func(t *testing.T, config string) {
+		h, c, _, _ := gittest.Turn(t)
+		h.Git(h.Bare, "config", config, "false")
+		content := kept(t, 2000)
+		require.NoError(t, transport.WritePrivate(gittest.Ctx, c, transport.PrivateRef{Ref: session, Content: content}))
+		assert.True(t, bytes.Equal(content, gittest.Must(transport.ReadPrivate(gittest.Ctx, c, session, 2000))(t)))
+		require.ErrorAs(t, gittest.Err(transport.ReadPrivate(gittest.Ctx, c, session, 1999)), new(*transport.ErrTooLarge))
+	})
 }
 
 func TestWhatIsKeptIsForgotten(t *testing.T) {
@@ -245,8 +236,7 @@ func TestKeepingStopsWhenTheRunDoes(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, transport.WritePrivate(gone, c, transport.PrivateRef{Ref: session}), context.Canceled)
 	require.ErrorIs(t, transport.Stage(gone, c, gittest.Stage, sha, transport.PrivateRef{Ref: session}), context.Canceled)
-	_, err := transport.ReadPrivate(gone, c, session, 10)
-	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, gittest.Err(transport.ReadPrivate(gone, c, session, 10)), context.Canceled)
 	assert.Empty(t, h.Tip(gittest.Stage))
 }
 
@@ -271,8 +261,7 @@ func TestWhatTwoReplaceIsReplacedOnce(t *testing.T) {
 	second := gittest.Must(transport.SwapPrivate(gittest.Ctx, other, transport.PrivateRef{Ref: ref, Content: []byte("two")}, first))(t)
 	stale(c, "also two", first)
 	assert.Equal(t, second, h.Git(h.Bare, "rev-parse", ref))
-	got := gittest.Must(transport.ReadPrivate(gittest.Ctx, c, ref, 100))(t)
-	assert.Equal(t, "two", string(got))
+	assert.Equal(t, "two", string(gittest.Must(transport.ReadPrivate(gittest.Ctx, c, ref, 100))(t)))
 
 	for _, wrong := range []struct{ ref, was string }{{"refs/heads/main", ""}, {ref, "two"}} {
 		assert.Error(t, gittest.Err(transport.SwapPrivate(gittest.Ctx, c, transport.PrivateRef{Ref: wrong.ref}, wrong.was)))

@@ -37,9 +37,7 @@ func TestStageIsForcedAndOnlyAStage(t *testing.T) {
 	for _, ref := range []string{"refs/heads/main", "refs/tags/v1", "main", "refs/x:refs/heads/main", "refs/heads/../x"} {
 		assert.Error(t, transport.Stage(gittest.Ctx, c, ref, sha), ref)
 	}
-	got, err := history.FetchRef(gittest.Ctx, h.Open(""), gittest.Stage)
-	require.NoError(t, err)
-	assert.Equal(t, start, got)
+	assert.Equal(t, start, gittest.Must(history.FetchRef(gittest.Ctx, h.Open(""), gittest.Stage))(t))
 	require.ErrorAs(t, gittest.Err(history.FetchRef(gittest.Ctx, c, "refs/mergexo/turn/8/none")), new(*git.ErrNoRef))
 }
 
@@ -86,15 +84,14 @@ func TestALostAnswerIsUnclear(t *testing.T) {
 	h.Behave(false, lost)
 	unclear := gittest.As[*git.ErrUnclear](t,
 		transport.Publish(gittest.Ctx, c, transport.Update{Branch: "agent/x", Start: start, SHA: sha}))
-	refs, err := history.RemoteRefs(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none")
-	require.NoError(t, err)
+	refs := gittest.Must(history.RemoteRefs(gittest.Ctx, c, "refs/heads/agent/x", "refs/heads/none"))(t)
 	assert.Equal(t, map[string]string{"refs/heads/agent/x": sha}, refs, "the remote tells what happened")
 
 	h.Behave(false, func(w http.ResponseWriter, _ *http.Request) bool {
 		http.Error(w, "later", http.StatusServiceUnavailable)
 		return true
 	})
-	err = transport.Stage(gittest.Ctx, c, gittest.Stage, sha)
+	err := transport.Stage(gittest.Ctx, c, gittest.Stage, sha)
 	require.Error(t, err)
 	assert.NotErrorAs(t, err, &unclear, "nothing was sent yet")
 	assert.Equal(t, git.Unreachable, gittest.As[*git.Error](t, err).Failure)

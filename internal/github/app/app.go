@@ -126,7 +126,7 @@ func (t *Tokens) fresh(now time.Time) bool { return now.Sub(t.made) < freshFor }
 // freshFor is how long GitHub may take to know a new token everywhere: https://github.com/octokit/auth-app.js/issues/168
 const freshFor = 10 * time.Second
 
-// Fresh implements credential.Maker.
+// Fresh implements credential.Source.
 func (t *Tokens) Fresh(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -24,6 +24,7 @@ import (
 	"github.com/mergexo/mergexo/internal/github"
 	"github.com/mergexo/mergexo/internal/github/app"
 	"github.com/mergexo/mergexo/internal/model"
+	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
 	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
@@ -50,9 +51,7 @@ var (
 func newHub(t *testing.T) *hub {
 	t.Helper()
 	h := &hub{t: t, now: time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)}
-	var err error
-	h.sandbox, err = sandbox.New(sandbox.Options{StateDir: t.TempDir()})
-	require.NoError(t, err)
+	h.sandbox = must.Get(sandbox.New(sandbox.Options{StateDir: t.TempDir()}))(t)
 	t.Cleanup(func() { assert.NoError(t, h.sandbox.Close()) })
 	held := conform.Handler(t, h.sandbox)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -65,8 +64,7 @@ func newHub(t *testing.T) *hub {
 	h.url = server.URL
 	h.sandbox.SetOrigin(h.url)
 	h.sandbox.SetClock(h.now)
-	h.key, err = rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
+	h.key = must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	for _, name := range []string{"octo/client", "octo/secret"} {
 		h.put("POST", "/_sandbox/repositories", map[string]any{"full_name": name})
 	}
@@ -80,8 +78,7 @@ var all = map[string]string{"contents": "write", "issues": "write", "pull_reques
 // install sets what the App is.
 func (h *hub) install(more map[string]any) {
 	h.t.Helper()
-	der, err := x509.MarshalPKIXPublicKey(&h.key.PublicKey)
-	require.NoError(h.t, err)
+	der := must.Get(x509.MarshalPKIXPublicKey(&h.key.PublicKey))(h.t)
 	body := map[string]any{
 		"public_key": string(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})), "account": "octo",
 		"repositories": []string{"octo/widgets", "octo/client"}, "permissions": all,
@@ -94,13 +91,10 @@ func (h *hub) install(more map[string]any) {
 
 func (h *hub) put(method, path string, body any) map[string]any {
 	h.t.Helper()
-	text, err := json.Marshal(body)
-	require.NoError(h.t, err)
-	r, err := http.NewRequest(method, h.url+path, bytes.NewReader(text))
-	require.NoError(h.t, err)
+	text := must.Get(json.Marshal(body))(h.t)
+	r := must.Get(http.NewRequest(method, h.url+path, bytes.NewReader(text)))(h.t)
 	r.Header.Set("Authorization", "Bearer sandbox-octo")
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(h.t, err)
+	answer := must.Get(http.DefaultClient.Do(r))(h.t)
 	defer answer.Body.Close()
 	said := map[string]any{}
 	require.Less(h.t, answer.StatusCode, 300)
@@ -131,16 +125,13 @@ func (h *hub) tokens(change ...func(*app.Options)) *app.Tokens {
 	for _, c := range change {
 		c(&o)
 	}
-	tokens, err := app.New(o)
-	require.NoError(h.t, err)
-	return tokens
+	return must.Get(app.New(o))(h.t)
 }
 
 // token is the current one, which has to be good.
 func (h *hub) token(tokens *app.Tokens) string {
 	h.t.Helper()
-	token, err := tokens.Token(h.t.Context())
-	require.NoError(h.t, err)
+	token := must.Get(tokens.Token(h.t.Context()))(h.t)
 	assert.Equal(h.t, 200, h.status(token, widgets.String()))
 	return token
 }
@@ -148,11 +139,9 @@ func (h *hub) token(tokens *app.Tokens) string {
 // status is GitHub's answer to a token that asks for something in a repository.
 func (h *hub) status(token, path string) int {
 	h.t.Helper()
-	r, err := http.NewRequest(http.MethodGet, h.url+"/api/v3/repos/"+path, nil)
-	require.NoError(h.t, err)
+	r := must.Get(http.NewRequest(http.MethodGet, h.url+"/api/v3/repos/"+path, nil))(h.t)
 	r.Header.Set("Authorization", "Bearer "+token)
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(h.t, err)
+	answer := must.Get(http.DefaultClient.Do(r))(h.t)
 	defer answer.Body.Close()
 	return answer.StatusCode
 }
@@ -190,11 +179,9 @@ func TestATokenIsForThisRepositoryAndWhatTheRunNeeds(t *testing.T) {
 	assert.Equal(t, 200, h.status(token, widgets.String()+"/actions/runs"), "less than what was wished for is better than nothing")
 
 	reads := h.token(h.tokens(func(o *app.Options) { o.Needs = app.ToRead }))
-	r, err := http.NewRequest(http.MethodPost, h.url+"/api/v3/repos/octo/widgets/issues", strings.NewReader(`{"title": "no"}`))
-	require.NoError(t, err)
+	r := must.Get(http.NewRequest(http.MethodPost, h.url+"/api/v3/repos/octo/widgets/issues", strings.NewReader(`{"title": "no"}`)))(t)
 	r.Header.Set("Authorization", "Bearer "+reads)
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
+	answer := must.Get(http.DefaultClient.Do(r))(t)
 	require.NoError(t, answer.Body.Close())
 	assert.Equal(t, 403, answer.StatusCode)
 }
@@ -276,8 +263,7 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	assert.True(t, tokens.Refused(first), "another goroutine may have had it replaced")
 	assert.Equal(t, second, h.token(tokens))
 	assert.True(t, tokens.Refused(second))
-	third := h.token(tokens)
-	assert.True(t, tokens.Refused(third))
+	assert.True(t, tokens.Refused(h.token(tokens)))
 	assert.False(t, tokens.Refused(h.token(tokens)), "a server that refuses them all is not asked for ever")
 
 	// The gateway does that by itself, and for a write too: what is refused has had no effect.
@@ -286,11 +272,9 @@ func TestATokenThatIsRefusedIsReplaced(t *testing.T) {
 	h.put("POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "Talk"})
 	h.token(tokens)
 	h.later(time.Minute)
-	gateway, err := github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(context.Context, time.Duration) error { return nil }})
-	require.NoError(t, err)
+	gateway := must.Get(github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(context.Context, time.Duration) error { return nil }}))(t)
 	h.put("PUT", "/_sandbox/faults", map[string]any{"match": map[string]any{"path": "/api/v3/repos/octo/widgets/issues"}, "status": 401, "times": 1, "body": map[string]any{"message": "Bad credentials"}})
-	_, err = gateway.Comments.Create(t.Context(), widgets, 1, "once")
-	require.NoError(t, err)
+	_ = must.Get(gateway.Comments.Create(t.Context(), widgets, 1, "once"))(t)
 	assert.Len(t, h.given, 2)
 }
 
@@ -302,22 +286,20 @@ func TestAFreshTokenThatIsRefusedIsSentAgain(t *testing.T) {
 		tokens := h.tokens()
 		h.put("POST", "/api/v3/repos/octo/widgets/issues", map[string]any{"title": "Talk"})
 		var waits []time.Duration
-		gateway, err := github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(_ context.Context, d time.Duration) error {
+		gateway := must.Get(github.New(github.Options{APIURL: h.url + "/api/v3", Credential: tokens, Sleep: func(_ context.Context, d time.Duration) error {
 			waits = append(waits, d)
 			return nil
-		}})
-		require.NoError(t, err)
+		}}))(t)
 		fault := map[string]any{"match": map[string]any{"path": "/api/v3/repos/octo/widgets/issues"}, "status": refused, "times": 3, "body": map[string]any{"message": message}}
 		h.put("PUT", "/_sandbox/faults", fault)
-		_, err = gateway.Comments.Create(t.Context(), widgets, 1, "once")
-		require.NoError(t, err)
+		_ = must.Get(gateway.Comments.Create(t.Context(), widgets, 1, "once"))(t)
 		assert.Len(t, h.given, 1, "no other one is made")
 		assert.Equal(t, []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}, waits)
 
 		h.later(time.Minute) // then a refusal is one
 		fault["times"] = 1
 		h.put("PUT", "/_sandbox/faults", fault)
-		_, err = gateway.Comments.Create(t.Context(), widgets, 1, "twice")
+		_, err := gateway.Comments.Create(t.Context(), widgets, 1, "twice")
 		if refused == 403 {
 			assert.Equal(t, github.Forbidden, github.KindOf(err))
 		} else {
@@ -330,8 +312,7 @@ func TestAFreshTokenThatIsRefusedIsSentAgain(t *testing.T) {
 func TestMistakesAreTold(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	other, err := rsa.GenerateKey(rand.Reader, 2048)
-	require.NoError(t, err)
+	other := must.Get(rsa.GenerateKey(rand.Reader, 2048))(t)
 	strange := string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(other)}))
 	suspended, installed := map[string]any{"suspended": true}, map[string]any{}
 	for name, c := range map[string]struct {
@@ -360,7 +341,7 @@ func TestMistakesAreTold(t *testing.T) {
 	h.token(tokens)
 	h.install(suspended)
 	h.later(55 * time.Minute)
-	_, err = tokens.Token(t.Context())
+	_, err := tokens.Token(t.Context())
 	assert.Equal(t, github.Expired, github.KindOf(err), "in the middle of a run the work is to be saved: %v", err)
 }
 
@@ -369,15 +350,13 @@ func TestAClockThatCannotBeCorrectedIsTold(t *testing.T) {
 	h := newHub(t)
 	h.put("PUT", "/_sandbox/faults", map[string]any{"match": map[string]any{"path": "/api/v3/repos"}, "status": 401, "headers": map[string]string{"Date": "never"},
 		"body": map[string]any{"message": "'Expiration time' claim ('exp') is too far in the future"}})
-	_, err := h.tokens().Token(t.Context())
-	assert.ErrorContains(t, err, "GitHub says that this machine's clock is wrong")
+	assert.ErrorContains(t, must.Err(h.tokens().Token(t.Context())), "GitHub says that this machine's clock is wrong")
 }
 
 func TestKeysInEverySpelling(t *testing.T) {
 	t.Parallel()
 	h := newHub(t)
-	der, err := x509.MarshalPKCS8PrivateKey(h.key)
-	require.NoError(t, err)
+	der := must.Get(x509.MarshalPKCS8PrivateKey(h.key))(t)
 	pkcs8 := string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der}))
 	for name, key := range map[string]string{
 		"PKCS#1": h.pkcs1(), "PKCS#8": pkcs8, "on one line": strings.ReplaceAll(h.pkcs1(), "\n", `\n`), "quoted": `"` + strings.ReplaceAll(pkcs8, "\n", `\n`) + `"`,
@@ -392,12 +371,9 @@ func TestKeysInEverySpelling(t *testing.T) {
 		assert.Contains(t, tokens.Secrets(), line, "%s: a part of the key is as secret", name)
 	}
 
-	weak, err := rsa.GenerateKey(rand.Reader, 1024)
-	require.NoError(t, err)
-	curve, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	curved, err := x509.MarshalPKCS8PrivateKey(curve)
-	require.NoError(t, err)
+	weak := must.Get(rsa.GenerateKey(rand.Reader, 1024))(t)
+	curve := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
+	curved := must.Get(x509.MarshalPKCS8PrivateKey(curve))(t)
 	block := func(kind string, der []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 	}
@@ -413,6 +389,5 @@ func TestKeysInEverySpelling(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		assert.ErrorContains(t, err, "private-key: ")
 	}
-	_, err = app.New(app.Options{ID: "my app", Key: h.pkcs1(), Repo: widgets})
-	assert.ErrorContains(t, err, "app-id: want the number or the client id")
+	assert.ErrorContains(t, must.Err(app.New(app.Options{ID: "my app", Key: h.pkcs1(), Repo: widgets})), "app-id: want the number or the client id")
 }

@@ -36,6 +36,9 @@ func (s *signed) Token(context.Context) (string, error) {
 // Refused is always false: why GitHub refuses one is for Tokens to see.
 func (s *signed) Refused(string) bool { return false }
 
+// Fresh is always false: it is signed with the time of each request.
+func (s *signed) Fresh(string) bool { return false }
+
 // Secrets implements credential.Source.
 func (s *signed) Secrets() []string {
 	s.mu.Lock()

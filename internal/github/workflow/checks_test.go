@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mergexo/mergexo/internal/github/workflow"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestARequiredCheckThatTheTrainWouldNotGetIsNamed(t *testing.T) {
@@ -14,12 +15,13 @@ func TestARequiredCheckThatTheTrainWouldNotGetIsNamed(t *testing.T) {
 		return workflow.File{Path: "ci.yml", Text: "on: pull_request\njobs:\n" + jobs}
 	}
 	lint := workflow.File{Path: "lint.yml", Text: "on: push\njobs: {lint: {}}\n"}
-	for name, c := range map[string]struct {
+	type row struct {
 		files       []workflow.File
 		required    []string
 		check, path string
 		seen        workflow.Reported
-	}{
+	}
+	must.Each(t, map[string]row{
 		"by its id":                             {[]workflow.File{lint, pull("  test: {}\n")}, []string{"lint", "test"}, "test", "ci.yml", nil},
 		"by its name":                           {[]workflow.File{pull("  a: {name: All tests}\n")}, []string{"All tests"}, "All tests", "ci.yml", nil},
 		"the id of a named one":                 {[]workflow.File{pull("  a: {name: All tests}\n")}, []string{"a"}, "", "", nil},
@@ -37,11 +39,9 @@ func TestARequiredCheckThatTheTrainWouldNotGetIsNamed(t *testing.T) {
 		"of a deaf one, and of another service": {[]workflow.File{lint, pull("  test: {}\n")}, []string{"test"}, "", "", workflow.Reported{"test": true}},
 		"of a workflow without a file":          {[]workflow.File{lint}, []string{"Analyze (go)"}, "", "", workflow.Reported{"Analyze (go)": false}},
 		"perhaps of an expression":              {[]workflow.File{pull("  a: {name: \"${{ 1 }}\"}\n")}, []string{"ci"}, "", "", workflow.Reported{}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			check, path := workflow.Deaf(c.files, branch, c.required, c.seen)
-			assert.Equal(t, c.check, check)
-			assert.Equal(t, c.path, path)
-		})
-	}
+	}, func(t *testing.T, c row) {
+		check, path := workflow.Deaf(c.files, branch, c.required, c.seen)
+		assert.Equal(t, c.check, check)
+		assert.Equal(t, c.path, path)
+	})
 }

@@ -84,8 +84,7 @@ func TestTexts(t *testing.T) {
 		"${{ '}}' }}-${{ null }}-${{ true }}-${{ github.event }}":       "}}--true-Object",
 		"${{ vars.X }}": "<?>", "${{ 1.50 }}": "1.5", "${{ github.event.labels }}": "Array",
 	} {
-		got := must.Get(Text(text, contexts))(t, text)
-		assert.Equal(t, want, got, text)
+		assert.Equal(t, want, must.Get(Text(text, contexts))(t, text), text)
 	}
 }
 

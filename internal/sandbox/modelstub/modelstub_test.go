@@ -45,8 +45,7 @@ func post(t *testing.T, s *modelstub.Stub, path, key, body string) (int, string)
 	}
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()
-	out := must.Get(io.ReadAll(resp.Body))(t)
-	return resp.StatusCode, string(out)
+	return resp.StatusCode, string(must.Get(io.ReadAll(resp.Body))(t))
 }
 
 const (
@@ -131,8 +130,7 @@ func TestAFailureIsGivenToEverybodyWhoAsksAgain(t *testing.T) {
 func TestAnAnswerWithoutAStreamIsTheSame(t *testing.T) {
 	t.Parallel()
 	s := modelstub.New(t, modelstub.Cut("Half"), modelstub.Call("Bash", map[string]any{"command": "ls"}), modelstub.Say("Done."))
-	req, err := http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(offers))
-	require.NoError(t, err)
+	req := must.Get(http.NewRequestWithContext(context.Background(), http.MethodPost, s.URL+"/v1/messages", strings.NewReader(offers)))(t)
 	req.Header.Set("X-Api-Key", modelstub.Key)
 	resp := must.Get(http.DefaultClient.Do(req))(t)
 	defer resp.Body.Close()

@@ -52,8 +52,7 @@ func newPages(t *testing.T, change ...func(*pages.Options)) *shown {
 	for _, f := range change {
 		f(&o)
 	}
-	h := must.Get(pages.New(o))(t)
-	return &shown{t, h}
+	return &shown{t, must.Get(pages.New(o))(t)}
 }
 
 // scene is an issue, and a pull request with a review and a thread.
@@ -122,8 +121,7 @@ func (s *shown) page(path string) string {
 
 func text(t *testing.T, r *http.Response) string {
 	t.Helper()
-	raw := must.Get(io.ReadAll(r.Body))(t)
-	return string(raw)
+	return string(must.Get(io.ReadAll(r.Body))(t))
 }
 
 func TestPages(t *testing.T) {
@@ -243,8 +241,7 @@ func TestOnlyThisMachineIsServed(t *testing.T) {
 	h := s.ask(http.MethodGet, "/octo/widgets", nil).Header
 	assert.Equal(t, "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'", h.Get("Content-Security-Policy"))
 	for _, wrong := range []string{"http://192.0.2.1:80", "http://sandbox.example", "http://[::]:80"} {
-		_, err := pages.New(pages.Options{Origin: wrong})
-		assert.ErrorContains(t, err, "want an address on the loopback device", wrong)
+		assert.ErrorContains(t, must.Err(pages.New(pages.Options{Origin: wrong})), "want an address on the loopback device", wrong)
 	}
 }
 

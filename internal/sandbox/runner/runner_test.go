@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -43,8 +44,7 @@ func newYard(t *testing.T, script string) *yard {
 // ask sends a request as login and gives the answer.
 func (y *yard) ask(login, method, path, body string) string {
 	y.t.Helper()
-	req, err := http.NewRequestWithContext(y.t.Context(), method, y.urls.API+"/repos/octo/widgets"+path, strings.NewReader(body))
-	require.NoError(y.t, err)
+	req := must.Get(http.NewRequestWithContext(y.t.Context(), method, y.urls.API+"/repos/octo/widgets"+path, strings.NewReader(body)))(y.t)
 	req.Header.Set("Authorization", "Bearer sandbox-"+login)
 	client := &http.Client{CheckRedirect: func(r *http.Request, _ []*http.Request) error {
 		r.Header.Del("Authorization") // where logs are, it is refused
@@ -87,7 +87,7 @@ func (y *yard) logs() []string {
 	var logs []string
 	for _, r := range slices.Backward(all.Runs) {
 		var jobs struct{ Jobs []struct{ ID json.Number } }
-		require.NoError(y.t, json.Unmarshal([]byte(y.ask("octo", http.MethodGet, "/actions/runs/"+json.Number(jsonOf(r.ID)).String()+"/jobs", "")), &jobs))
+		require.NoError(y.t, json.Unmarshal([]byte(y.ask("octo", http.MethodGet, fmt.Sprintf("/actions/runs/%v/jobs", r.ID), "")), &jobs))
 		require.Len(y.t, jobs.Jobs, 1)
 		log := y.ask("octo", http.MethodGet, "/actions/jobs/"+jobs.Jobs[0].ID.String()+"/logs", "")
 		var said []string
@@ -100,11 +100,6 @@ func (y *yard) logs() []string {
 		logs = append(logs, r.Status+" "+r.Conclusion+", "+r.Event+" by "+r.Actor.Login+": "+strings.Join(said, "; "))
 	}
 	return logs
-}
-
-func jsonOf(v any) string {
-	raw, _ := json.Marshal(v) // a number
-	return string(raw)
 }
 
 const says = `echo "said $GITHUB_EVENT_NAME $(grep -o 'an old one\|a newer one\|this one [a-z]*' "$GITHUB_EVENT_PATH") $GITHUB_REPOSITORY $INPUT_TOKEN"

@@ -16,10 +16,6 @@ import (
 	"github.com/mergexo/mergexo/internal/sandbox/smarthttp"
 )
 
-func env() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "HOME=/nonexistent"}
-}
-
 // ask sends one request about an empty bare repository.
 func ask(t *testing.T, method, path, service, kind, version string, body []byte, encoding string) *httptest.ResponseRecorder {
 	t.Helper()
@@ -31,7 +27,7 @@ func ask(t *testing.T, method, path, service, kind, version string, body []byte,
 	r.Header.Set("Git-Protocol", version)
 	r.Header.Set("Content-Encoding", encoding)
 	w := httptest.NewRecorder()
-	smarthttp.Serve(w, r, service, dir, env())
+	smarthttp.Serve(w, r, service, dir, []string{"PATH=" + os.Getenv("PATH"), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "HOME=/nonexistent"})
 	return w
 }
 
