@@ -108,34 +108,43 @@ func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Repor
 		} else {
 			rep.Join(one)
 		}
-		if over(ctx, err) || thread.Outlives(err) || e.Handed {
+		ends := over(ctx, err) && e.Phase.Writes() // what the next job does at one number keeps no other from its agent
+		if ends || ctx.Err() != nil || thread.Outlives(err) || e.Handed {
 			return all
 		}
 	}
 	return all
 }
 
-// handOver is an agent's job. It always hands something over, so that nothing in the directory means that the job died.
+// handOver is an agent's job. It always hands something over, so that nothing in the directory means that the job died. How the number
+// stands otherwise is for the next job to tell.
 func (e *Engine) handOver(ctx context.Context, ev model.Event, rep *model.Report) error {
 	if err := handoff.Fresh(e.Bundle); err != nil {
 		return fmt.Errorf("%w: --bundle: %w", thread.ErrUsage, err)
 	}
-	if e.Effects != nil {
-		return e.handle(ctx, ev, rep)
-	}
-	e.Effects, e.Log = effect.NewHanding(), effect.Quiet(e.Log)
+	live, log := e.Effects, e.Log
+	defer func() { e.Effects, e.Log = live, log }()
+	e.Effects, e.Log = effect.NewHanding(live), effect.Quiet(log)
 	err := e.handle(ctx, ev, rep)
-	if e.Handed || e.Number == 0 {
+	if e.Handed || e.Number == 0 || live != nil {
 		return err
 	}
-	e.Handed = true
-	switch s := (*thread.Stop)(nil); {
-	case err == nil || errors.As(err, &s) && (s.Result == model.ResultDone || s.Last != nil):
+	s := (*thread.Stop)(nil)
+	if !errors.As(err, &s) && err == nil { // the report says how several numbers ended
+		s = thread.End(rep.Result, "%s", rep.Reason)
+	}
+	switch {
+	case s == nil || s.Result == model.ResultFailed || s.Result == model.ResultRetry:
+	case s.Result == model.ResultDone || s.Last != nil || s.Reason == "":
 		err = thread.End(model.ResultNothing, "nothing needs an agent now; the apply phase continues from here")
-	case s != nil && s.Result != model.ResultRetry:
+	default:
 		err = thread.End(model.ResultNothing, "%s", s.Reason)
 	}
-	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: e.Number, Ended: handoff.Nothing, Detail: err.Error()}
+	nothing := handoff.Handoff{Repository: ev.Repo.String(), Number: e.Number, Ended: handoff.Nothing, Detail: rep.Reason}
+	if err != nil {
+		nothing.Detail = err.Error()
+	}
+	e.Handed = true
 	_, werr := thread.New(&e.World, ev, rep, nil).Apply(ctx, effect.HandOver(e.Bundle, nothing))
 	return errors.Join(err, werr)
 }

@@ -172,7 +172,9 @@ func TestADryRunOfAnIssuesAgentPhaseLeavesNothing(t *testing.T) {
 	e := w.engine()
 	e.Phase, e.Bundle = thread.AgentPhase, dir
 	e.DryRun(true)
-	w.gives(model.ResultNothing, w.by(e, ev))
+	rep := w.by(e, ev)
+	w.gives(model.ResultNothing, rep)
+	assert.Empty(t, rep.Effects, "the next job makes the claim")
 	entries, _ := os.ReadDir(dir)
 	assert.Empty(t, entries)
 	assert.Zero(t, w.gate.writes)

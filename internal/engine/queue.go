@@ -52,7 +52,7 @@ func (e *Engine) turn(ctx context.Context, t *task, rep *model.Report) (again bo
 		}
 		err = e.drain(ctx, below, rep)
 		rep.Number = next.Event.Number
-		if next.Instead || over(ctx, err) {
+		if next.Instead || over(ctx, err) || e.Handed {
 			return false, p.Thread, err
 		}
 		t.known.Followed, t.ended = append(t.known.Followed, next.Cause), errors.Join(t.ended, err)

@@ -166,8 +166,8 @@ func Agent(next string) Effect {
 	return e
 }
 
-// HandOver writes a handoff into the directory by which the phases of a run meet, in place of all that is there. base is the commit
-// below its commits. Reports name one that has the work of an agent.
+// HandOver writes a handoff into the directory by which the phases of a run meet, in place of all that is there. Reports
+// name one that has the work of an agent.
 func HandOver(dir string, h handoff.Handoff) Effect {
 	e := Effect{show: nothing, ofAgent: true, send: only(func(ctx context.Context, to server) error {
 		if err := os.RemoveAll(dir); err != nil { // whatever the agent has put there is not ours

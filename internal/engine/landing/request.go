@@ -303,6 +303,9 @@ func GatesInTrain(ctx context.Context, p *Request) ([]model.Gate, *model.TrainSt
 // things may still be done in this run, and else it is how the run ends.
 func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	p.Due(model.DueMerge, time.Time{})
+	if !p.Phase.Writes() { // no merge needs an agent
+		return nil, YieldToOther(ctx, p.Thread)
+	}
 	if err := endOthers(ctx, p); err != nil {
 		return nil, err
 	}

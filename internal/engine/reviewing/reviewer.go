@@ -153,8 +153,11 @@ func Design(ctx context.Context, w *work.Work, base string) (*model.Document, er
 	if said == nil || said.Marker.Flow != string(model.FlowImplementation) || said.Marker.Issue == 0 {
 		return nil, nil
 	}
-	return work.FindDesign(ctx, w, base, said.Marker.Issue)
+	return work.FindDesign(ctx, w, base, said.Marker.Issue, mostDesigns)
 }
+
+// mostDesigns bounds how many documents are read to find one for a review.
+const mostDesigns = 50
 
 // guidelines are the coding guidelines as the base branch has them, or what the work began at if that is not here; nil for none. The
 // head's may be a stranger's.

@@ -42,7 +42,8 @@ func AgentNext(ctx context.Context, t *Thread, next string) error {
 	return err
 }
 
-// Ended is how a step ended: by the applier, or else with this error. It is asked once, when the step is over. What the applier ended is the end of the run, since nobody can know what would follow.
+// Ended is how a step ended: by the applier, or else with this error. It is asked once, when the step is over. What the applier ended is the
+// end of the run, since nobody can know what would follow.
 func Ended(w *World, err error) error {
 	if ended := w.Applier().Ended(); ended != nil {
 		return &Stop{Result: model.ResultNothing, Reason: ended.Error(), Last: ended}

@@ -54,9 +54,10 @@ func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) er
 // ReadAgain reads the thread after something was said there. Another run may have said the same in the same moment: the first stays.
 // What was only planned nobody has seen, so that GitHub is asked for nothing but a branch.
 func ReadAgain(ctx context.Context, t *Thread) error {
-	branch := t.unchanged.Branch
-	if t.Effects != nil && (t.Branch == "" || branch != nil && branch.Name == t.Branch) {
-		Take(t, t.Effects.Overlay(t.unchanged, t.Event.Repo, t.Event.Number))
+	was, read := t.unchanged, t.ReadAt
+	if t.Effects != nil && !was.ReadAt.IsZero() && (t.Branch == "" || was.Branch != nil && was.Branch.Name == t.Branch) {
+		Take(t, t.Effects.Overlay(was, t.Event.Repo, t.Event.Number))
+		t.ReadAt = read
 	} else if err := t.Read(ctx); err != nil {
 		return err
 	}

@@ -135,8 +135,8 @@ func AgentReady(t *Thread) error {
 
 // startsNone reports whether a run starts no agent: a dry run, and the job beside that of the agent.
 func startsNone(t *Thread) bool {
-	_, hands := t.Effects.(effect.Handing)
-	return t.Effects != nil && !hands || !t.Phase.RunsAgent()
+	hands, _ := t.Effects.(effect.Handing)
+	return t.Effects != nil && !hands.StartsAgents() || !t.Phase.RunsAgent()
 }
 
 // TellLack says once what an agent lacks, and gives wrong back.

@@ -66,6 +66,9 @@ func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 	}
 	switch step.Act {
 	case flow.Run:
+		if !p.Phase.Writes() {
+			return false, needless(p.Attempt)
+		}
 		return false, p.Planned(ctx)
 	case flow.Redirect:
 		return false, redirect(ctx, p, step)
@@ -362,7 +365,7 @@ func runAttempt(ctx context.Context, p *Issue, step flow.Step, dead []model.Post
 // run of that comment left it to this one.
 func lookAgain(ctx context.Context, p *Issue, ended error) (again bool, err error) {
 	s := (*thread.Stop)(nil)
-	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || !p.Phase.RunsAgent() {
+	if !errors.As(ended, &s) || s.Result != model.ResultBlocked || ctx.Err() != nil || !p.Phase.IsWhole() {
 		return false, ended
 	}
 	if err := p.Read(ctx); err != nil {

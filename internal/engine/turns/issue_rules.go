@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path"
 	"slices"
@@ -57,7 +58,7 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	found, err := work.FindDesign(ctx, p.Work, head, p.Event.Number)
+	found, err := work.FindDesign(ctx, p.Work, head, p.Event.Number, math.MaxInt)
 	if found != nil {
 		w.Doc = found.Path
 	}

@@ -31,7 +31,7 @@ var ErrAnew = errors.New("the turn begins again")
 func Finish(ctx context.Context, p *Attempt) error {
 	for round := 1; ; round++ {
 		if p.Marker.Phase != model.PhaseStarted && !p.Phase.Writes() {
-			return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
+			return needless(p)
 		}
 		if p.Marker.Phase == model.PhaseStarted {
 			if err := Perform(ctx, p); err != nil {

@@ -17,6 +17,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
+// needless ends the job of an agent for which there is nothing to do.
+func needless(p *Attempt) error {
+	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
+}
+
 // handOver ends the job of an agent with what its part of the turn came to.
 func handOver(ctx context.Context, p *Attempt, done product, failed error) error {
 	if s := (*thread.Stop)(nil); errors.As(failed, &s) {

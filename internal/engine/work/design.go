@@ -8,16 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// mostDesigns bounds how many documents are read to find one.
-const mostDesigns = 50
-
-// FindDesign finds the design document of an issue in a commit, wherever in its directory people have put it; nil: there is none.
-func FindDesign(ctx context.Context, w *Work, rev string, issue int) (*model.Document, error) {
+// FindDesign finds the design document of an issue in a commit, wherever in its directory people have put it, among so many at most; nil:
+// there is none.
+func FindDesign(ctx context.Context, w *Work, rev string, issue, most int) (*model.Document, error) {
 	names, err := history.Files(ctx, w.Checkout, rev, w.Settings.Repo.DesignDir)
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names[:min(len(names), mostDesigns)] {
+	for _, name := range names[:min(len(names), most)] {
 		if text, err := history.Blob(ctx, w.Checkout, rev, name); err == nil && flow.IsDesign(text, issue) {
 			return &model.Document{Path: name, Text: string(text)}, nil
 		}
