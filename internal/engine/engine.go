@@ -108,8 +108,8 @@ func (e *Engine) lookAtAll(ctx context.Context, ev model.Event, rep *model.Repor
 		} else {
 			rep.Join(one)
 		}
-		ends := over(ctx, err) && e.Phase.Writes() // what the next job does at one number keeps no other from its agent
-		if ends || ctx.Err() != nil || thread.Outlives(err) || e.Handed {
+		// What the next job does at one number keeps no other from its agent.
+		if over(ctx, err) && (e.Phase.Writes() || ctx.Err() != nil) || thread.Outlives(err) || e.Handed {
 			return all
 		}
 	}

@@ -161,9 +161,7 @@ func Foreign(next string) Effect {
 
 // Agent is a Foreign place where the agent or a reviewer sets to work.
 func Agent(next string) Effect {
-	e := Foreign(next)
-	e.ofAgent = true
-	return e
+	return Effect{next: next, ofAgent: true, send: Foreign(next).send}
 }
 
 // HandOver writes a handoff into the directory by which the phases of a run meet, in place of all that is there. Reports

@@ -120,7 +120,9 @@ func (r *round) carry(ctx context.Context) (*thread.Stop, error) {
 			return waits(r.Pull), nil
 		}
 		h := r.handed.Handoff
-		r.marker.Charge(0, h.Outcome.Usage.CostUSD)
+		if r.handed.Err == nil { // else nothing of it counts, its costs neither
+			r.marker.Charge(0, h.Outcome.Usage.CostUSD)
+		}
 		answer, err := r.admit(ctx, r.handed)
 		if err != nil {
 			return r.stumble(ctx, err)

@@ -47,12 +47,8 @@ func collect(p *Pull, due bool) (there bool) {
 	got := p.Memory.Received
 	ours := got != nil && got.Err == nil && got.Flow == handoff.Review && got.Number == p.Event.Number
 	lost := got != nil && got.Err != nil && due && p.Event.Number == p.Number
-	switch {
-	case p.handed != nil || p.Memory.Used:
-	case ours:
+	if p.handed == nil && !p.Memory.Used && (ours || lost) {
 		p.Memory.Used, p.handed = true, got
-	case lost: // nothing of it counts, its costs neither
-		p.Memory.Used, p.handed = true, &thread.Received{Err: got.Err}
 	}
 	return p.handed != nil
 }
