@@ -175,3 +175,50 @@ func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id str
 		return nil
 	}, "cat-file", "--batch", "--buffer")
 }
+
+// Peek visits the contents of the objects that are here and have fewer bytes than most. One process tells the sizes and the contents.
+func Peek(ctx context.Context, c *Checkout, ids []string, most int64, visit func(content []byte)) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return c.Converse(ctx, func(to io.Writer, from *bufio.Reader) error {
+		for _, id := range ids {
+			size, err := said(to, from, "info", id)
+			if err != nil {
+				return err
+			}
+			if size < 0 || size >= most {
+				continue
+			}
+			if _, err := said(to, from, "contents", id); err != nil {
+				return err
+			}
+			content := make([]byte, size+1) // a newline follows
+			if _, err := io.ReadFull(from, content); err != nil {
+				return fmt.Errorf("read object %s: %w", id, err)
+			}
+			visit(content[:size])
+		}
+		return nil
+	}, "cat-file", "--batch-command")
+}
+
+// said asks git about an object, and gives its size; -1: it is not here.
+func said(to io.Writer, from *bufio.Reader, command, id string) (size int64, err error) {
+	if _, err := fmt.Fprintf(to, "%s %s\n", command, id); err != nil {
+		return 0, fmt.Errorf("ask for object %s: %w", id, err)
+	}
+	answer, err := from.ReadString('\n')
+	if err != nil {
+		return 0, fmt.Errorf("read object %s: %w", id, err)
+	}
+	if strings.TrimSpace(answer) == id+" missing" {
+		return -1, nil
+	}
+	if part := strings.Fields(answer); len(part) == 3 && part[0] == id {
+		size, err = strconv.ParseInt(part[2], 10, 64)
+	} else {
+		err = fmt.Errorf("unexpected answer %q", answer)
+	}
+	return size, Wrap(err, "read object %s", id)
+}

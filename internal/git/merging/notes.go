@@ -3,7 +3,6 @@ package merging
 import (
 	"context"
 	"fmt"
-	"io"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/history"
@@ -42,24 +41,11 @@ func notes(ctx context.Context, g *input, tip string) ([]string, error) {
 }
 
 // pointers counts the Git LFS pointers among files; missing files do not count.
-func pointers(ctx context.Context, g *input, ids []string) (int, error) {
-	sizes, err := history.Sizes(ctx, g.c, ids)
-	if err != nil {
-		return 0, err
-	}
-	var small []string
-	for _, id := range ids {
-		if size := sizes[id]; size < pointerLimit {
-			small = append(small, id)
-		}
-	}
-	n := 0
-	err = g.c.Contents(ctx, small, func(_ string, content io.Reader) error {
-		text, err := io.ReadAll(content)
+func pointers(ctx context.Context, g *input, ids []string) (n int, err error) {
+	err = git.Peek(ctx, g.c, ids, pointerLimit, func(text []byte) {
 		if syntax.IsPointer(text) {
 			n++
 		}
-		return err
 	})
-	return n, err
+	return n, git.Wrap(err, "look for pointers of Git LFS")
 }
