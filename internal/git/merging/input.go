@@ -40,14 +40,17 @@ func readInput(ctx context.Context, c *git.Checkout, m Request) (*input, error) 
 	if err := g.trees(ctx); err != nil {
 		return nil, err
 	}
-	var err error
-	if g.fork, err = history.KnownMergeBases(ctx, c, m.Base, m.Head); err != nil {
+	all, err := nodes(ctx, c, m.Head, "^"+m.Base)
+	if err != nil {
+		return nil, err
+	}
+	if g.fork, err = forks(ctx, c, m, all); err != nil {
 		return nil, err
 	}
 	if g.fork[0] == m.Head {
 		return nil, &ErrEmpty{Proof: []string{m.Head + " is an ancestor of " + m.Base}}
 	}
-	if err := g.list(ctx); err != nil {
+	if err := g.list(ctx, all); err != nil {
 		return nil, err
 	}
 	if err := g.attributes(ctx); err != nil {
@@ -88,12 +91,36 @@ func (g *input) trees(ctx context.Context) error {
 	return nil
 }
 
-// list finds the branch's own commits, and those that the base dropped.
-func (g *input) list(ctx context.Context) error {
-	all, err := nodes(ctx, g.c, g.Head, "^"+g.Base)
-	if err != nil {
-		return err
+// forks are the best merge bases. If all commits of a head that the base lacks begin at one commit of the base, that is the only one: whatever
+// both have in common is reachable from there. A shallow history may hide more.
+func forks(ctx context.Context, c *git.Checkout, m Request, all []history.Node) ([]string, error) {
+	if begins := beginnings(all); len(c.Boundary) == 0 && len(begins) == 1 && begins[0] != "" {
+		return begins, nil
 	}
+	return history.KnownMergeBases(ctx, c, m.Base, m.Head)
+}
+
+// beginnings are the parents of commits that are not among them, each once; "" for a commit without any.
+func beginnings(commits []history.Node) (begins []string) {
+	among := map[string]bool{}
+	for _, t := range commits {
+		among[t.SHA] = true
+	}
+	for _, t := range commits {
+		for _, parent := range t.Parents {
+			if !among[parent] && !slices.Contains(begins, parent) {
+				begins = append(begins, parent)
+			}
+		}
+		if len(t.Parents) == 0 {
+			begins = append(begins, "")
+		}
+	}
+	return begins
+}
+
+// list finds the branch's own commits, and those that the base dropped, among all that the base lacks.
+func (g *input) list(ctx context.Context, all []history.Node) (err error) {
 	g.own = all
 	if len(g.Known) == 0 {
 		return nil
@@ -117,21 +144,11 @@ func (g *input) list(ctx context.Context) error {
 			g.gone = append(g.gone, t.SHA)
 		}
 	}
-	var edge []string
-	for _, t := range g.own {
-		for _, parent := range t.Parents {
-			if !mine[parent] && !slices.Contains(edge, parent) {
-				edge = append(edge, parent)
-			}
-		}
-		if len(t.Parents) == 0 {
-			edge = append(edge, "")
-		}
-	}
-	if len(edge) != 1 || edge[0] == "" {
+	begins := beginnings(g.own)
+	if len(begins) != 1 || begins[0] == "" {
 		return &ErrRewound{Commits: g.gone}
 	}
-	g.since = edge[0]
+	g.since = begins[0]
 	return nil
 }
 
