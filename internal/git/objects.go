@@ -176,21 +176,22 @@ func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id str
 	}, "cat-file", "--batch", "--buffer")
 }
 
-// Peek visits the contents of the objects that are here and have fewer bytes than most. One process tells the sizes and the contents.
+// Peek visits the contents of objects, in their order. It leaves out missing ones, and those of most bytes or more. One process tells the
+// sizes and the contents.
 func Peek(ctx context.Context, c *Checkout, ids []string, most int64, visit func(content []byte)) error {
 	if len(ids) == 0 {
 		return nil
 	}
 	return c.Converse(ctx, func(to io.Writer, from *bufio.Reader) error {
 		for _, id := range ids {
-			size, err := said(to, from, "info", id)
+			size, err := askFor(to, from, "info", id)
 			if err != nil {
 				return err
 			}
 			if size < 0 || size >= most {
 				continue
 			}
-			if _, err := said(to, from, "contents", id); err != nil {
+			if _, err := askFor(to, from, "contents", id); err != nil {
 				return err
 			}
 			content := make([]byte, size+1) // a newline follows
@@ -203,8 +204,8 @@ func Peek(ctx context.Context, c *Checkout, ids []string, most int64, visit func
 	}, "cat-file", "--batch-command")
 }
 
-// said asks git about an object, and gives its size; -1: it is not here.
-func said(to io.Writer, from *bufio.Reader, command, id string) (size int64, err error) {
+// askFor sends a command about an object to git cat-file --batch-command, and returns the object's size; -1: it is not here.
+func askFor(to io.Writer, from *bufio.Reader, command, id string) (size int64, err error) {
 	if _, err := fmt.Fprintf(to, "%s %s\n", command, id); err != nil {
 		return 0, fmt.Errorf("ask for object %s: %w", id, err)
 	}

@@ -105,8 +105,8 @@ func refuse(what, why string, args ...any) *Refusal {
 	return &Refusal{what, fmt.Sprintf(why, args...)}
 }
 
-// CutShort is what is handed over in place of h by a run that was cancelled. Of a turn the next event makes another attempt; about an issue
-// a person is asked, as a whole run does.
+// CutShort returns the handoff of a cancelled run in place of h. The next event tries a turn again, and a person is asked about an issue, as
+// after a whole run.
 func (h Handoff) CutShort() Handoff {
 	switch {
 	case h.Ended == Planned || h.Ended == Blocked:

@@ -7,11 +7,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// manyReviews are so many that an approval may have come and gone among the newest ones, which are all that a survey reads.
+// manyReviews is how many reviews a survey reads, the newest ones. Among more, an approval may come and go unseen.
 const manyReviews = 10
 
-// Surveyed lists all in a survey that may end the waiting of a request to merge, by its reason. GitHub's summary of the checks is that of the
-// worst one, which may be one that is not required.
+// Surveyed lists the facts of a survey that may end the waiting of a merge request, by the reason why it waits. GitHub's summary of the
+// checks tells of the worst one, required or not. So it lists their counts, too.
 func Surveyed(pull model.Pull, st model.State, reason model.MergeCode) []string {
 	labels := slices.Clone(pull.Labels)
 	slices.Sort(labels)

@@ -46,7 +46,7 @@ func PullRow(status model.Status, pull model.Pull, st model.State) model.BoardPu
 	return row
 }
 
-// dayBefore is what the day of a turn had cost before it, as far as earlier ones tell.
+// dayBefore returns the cost of a turn's day before that turn, as far as earlier turns tell.
 func dayBefore(earlier []model.Posted[model.TurnMarker], t model.Posted[model.TurnMarker]) float64 {
 	cost := 0.0
 	for _, e := range earlier {

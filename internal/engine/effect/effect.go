@@ -1,5 +1,5 @@
-// Package effect has all that a run changes outside of itself, as values. A Live applier carries them out, and a Dry one only
-// tells them. Nothing else asks whether a run is dry.
+// Package effect has all that a run changes outside of itself, as values. A Live applier carries them out, a Dry one only tells them,
+// and Handing plans all but the work of an agent.
 package effect
 
 import (

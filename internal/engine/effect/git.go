@@ -159,7 +159,7 @@ func Foreign(next string) Effect {
 	return Effect{next: next, send: only(func(context.Context, server) error { return nil })}
 }
 
-// Agent is a Foreign place where the agent or a reviewer sets to work.
+// Agent is Foreign for the start of an agent or a reviewer, which may have a job of its own.
 func Agent(next string) Effect {
 	return Effect{next: next, ofAgent: true, send: Foreign(next).send}
 }

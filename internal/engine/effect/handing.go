@@ -13,7 +13,7 @@ type Handing struct {
 	dry bool // the agent's part is only told, too
 }
 
-// NewHanding makes the applier of an agent's job, for a run that has this one otherwise; nil: a live one.
+// NewHanding makes the applier of an agent's job. otherwise is the applier of a run that is only planned; nil: the run is live.
 func NewHanding(otherwise Applier) Handing { return Handing{NewDry(), otherwise != nil} }
 
 // StartsAgents reports whether agents start.

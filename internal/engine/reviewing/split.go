@@ -41,8 +41,8 @@ func (r *round) handOver(ctx context.Context, answer Answer, failed error) error
 	}, nil)
 }
 
-// collect takes up what was handed over for a review of this pull request, once a run: no turn can use it. due says that a review waits
-// for it, so that one that cannot be read was for the review.
+// collect takes the handoff of a review of this pull request, once a run, and reports whether there is one: no turn can use it. If a review
+// is due, a handoff that nobody can read counts as the review's.
 func collect(p *Pull, due bool) (there bool) {
 	got := p.Memory.Received
 	ours := got != nil && got.Err == nil && got.Flow == handoff.Review && got.Number == p.Event.Number

@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// needless ends the job of an agent for which there is nothing to do.
+// needless ends an agent's job that has no work for the agent.
 func needless(p *Attempt) error {
 	return thread.End(model.ResultNothing, "%s needs no agent now; the apply phase continues from here", p.About())
 }
@@ -97,8 +97,9 @@ func Collect(p *Attempt) {
 	p.Memory.Received = &thread.Received{Handoff: h, Err: err, Digest: handoff.Digest(p.Bundle)}
 }
 
-// Fits ends a run whose attempt cannot be made with what was handed over: somebody has moved the head, or has been faster. Then nothing is
-// claimed; the event that moved it has a run of its own. A handoff that cannot be read is for the attempt to tell.
+// Fits returns nil if the attempt can be made with the handoff of the agent's job, or can tell that nobody can read the handoff. Otherwise
+// the run ends before it claims anything: somebody has moved the head, and that event has a run of its own, or has been faster. waits says
+// what waits for an agent, and want what the handoff has to match.
 func Fits(p *Attempt, waits string, want func() (handoff.Expected, error)) error {
 	if !ExpectsHandoff(p) {
 		return thread.EndWithoutAgent(p.World, "%s", waits)

@@ -8,8 +8,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// FindDesign finds the design document of an issue in a commit, wherever in its directory people have put it, among so many at most; nil:
-// there is none.
+// FindDesign finds the design document of an issue in a commit, anywhere below the directory of designs; nil: there is none. It reads at
+// most so many files.
 func FindDesign(ctx context.Context, w *Work, rev string, issue, most int) (*model.Document, error) {
 	names, err := history.Files(ctx, w.Checkout, rev, w.Settings.Repo.DesignDir)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// HandOver ends the job of an agent: the agent's part of it goes into the handoff's directory, or in its place why it cannot be handed over.
-// A run that was cancelled has LastWords for it. failed is how the run failed meanwhile.
+// HandOver ends the job of an agent: it writes part, the agent's share of the work, into the handoff's directory. A cancelled run has
+// LastWords for that, and cut is true. what names the work in a sentence. failed is an error of the run itself, and is given back.
 func HandOver(ctx context.Context, w *Work, what string, part func(ctx context.Context, cut bool) handoff.Handoff, failed error) error {
 	whole, cut := context.WithoutCancel(ctx), ctx.Err() != nil
 	if cut {
@@ -36,10 +36,11 @@ func HandOver(ctx context.Context, w *Work, what string, part func(ctx context.C
 	return thread.End(model.ResultDone, "%s ended %s and is handed over in %s", what, h.Ended, w.Bundle)
 }
 
-// send hands over, and if that cannot be handed over, what says why: with the commits, where those are not why.
+// send writes a handoff. If the agent's work is invalid, it writes another one with the reason, and with the commits unless they are the
+// reason. It returns the handoff that was written.
 func send(ctx context.Context, w *Work, h handoff.Handoff) (handoff.Handoff, error) {
 	_, err := w.Apply(ctx, effect.HandOver(w.Bundle, h))
-	if !cannotBe(err) {
+	if !isInvalidWork(err) {
 		return h, err
 	}
 	bare := handoff.Handoff{
@@ -49,7 +50,7 @@ func send(ctx context.Context, w *Work, h handoff.Handoff) (handoff.Handoff, err
 	if refused := (*handoff.Refusal)(nil); errors.As(err, &refused) {
 		kept := bare
 		kept.Head = h.Head
-		if _, err := w.Apply(ctx, effect.HandOver(w.Bundle, kept)); !cannotBe(err) {
+		if _, err := w.Apply(ctx, effect.HandOver(w.Bundle, kept)); !isInvalidWork(err) {
 			return kept, err
 		}
 	}
@@ -57,8 +58,8 @@ func send(ctx context.Context, w *Work, h handoff.Handoff) (handoff.Handoff, err
 	return bare, err
 }
 
-// cannotBe says that what the agent left is nothing that can be handed over: that is its failure and not the run's.
-func cannotBe(err error) bool {
+// isInvalidWork reports whether the agent has left work that cannot be handed over. That is a failure of the agent, not of the run.
+func isInvalidWork(err error) bool {
 	var refused *handoff.Refusal
 	var bundle *transport.ErrBundle
 	var rewind *git.ErrRewind

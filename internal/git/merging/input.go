@@ -91,8 +91,8 @@ func (g *input) trees(ctx context.Context) error {
 	return nil
 }
 
-// forks are the best merge bases. If all commits of a head that the base lacks begin at one commit of the base, that is the only one: whatever
-// both have in common is reachable from there. A shallow history may hide more.
+// forks returns the best merge bases. all are the commits of the head that the base lacks. If they begin at one commit of the base, it is the
+// only merge base, since all common ancestors are reachable from it. A shallow history may hide others, so git is asked there.
 func forks(ctx context.Context, c *git.Checkout, m Request, all []history.Node) ([]string, error) {
 	if begins := beginnings(all); len(c.Boundary) == 0 && len(begins) == 1 && begins[0] != "" {
 		return begins, nil
@@ -100,7 +100,7 @@ func forks(ctx context.Context, c *git.Checkout, m Request, all []history.Node) 
 	return history.KnownMergeBases(ctx, c, m.Base, m.Head)
 }
 
-// beginnings are the parents of commits that are not among them, each once; "" for a commit without any.
+// beginnings returns the parents of commits, each once, without those in the list itself; "" stands for the parent of a root commit.
 func beginnings(commits []history.Node) (begins []string) {
 	among := map[string]bool{}
 	for _, t := range commits {
