@@ -28,7 +28,7 @@ var budgets = []budget{
 	{"scripts", `scripts(/.*)?`, 4439},
 	{"engine", `internal/engine(/.*)?`, 16999},
 	{"github", `internal/github(/.*)?`, 5715},
-	{"git", `internal/git(/.*)?`, 10786},
+	{"git", `internal/git(/.*)?`, 10884},
 	{"agent", `internal/agent(/.*)?`, 6288},
 	{"cli", `cmd(/.*)?|internal/cli`, 4253},
 	{"train", `internal/train`, 1850},

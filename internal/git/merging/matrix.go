@@ -43,7 +43,7 @@ const (
 
 // FindConflicts determines which heads conflict with their base, and which with each other: two heads of the same base that change
 // the same path, or one a file where the other has a directory; newest numbers first, at most maxPairs. It uses git's own
-// merge with the base's attributes, without directory renames made by the base alone.
+// merge with the base's attributes, without directory renames made by the base alone, where the changes of both sides meet.
 //
 // Two network operations as a rule, one to list refs and one to fetch what is missing; one more for the files of a partial
 // clone, and as many as Deepen needs for long-diverged histories. An own clone that is still empty becomes a partial one.
@@ -73,6 +73,7 @@ type pair struct {
 	with         int
 	ours, theirs string
 	forks        []string // the best merge bases
+	apart        bool     // it is clean without a merge
 }
 
 // finder is one run of FindConflicts.
@@ -105,7 +106,7 @@ func find(ctx context.Context, c *git.Checkout, heads []PullHead, maxPairs int) 
 		return Matrix{}, err
 	}
 	list = slices.DeleteFunc(append(list, pairs...), func(e pair) bool {
-		return len(e.forks) == 0 || e.forks[0] == e.ours || e.forks[0] == e.theirs // one contains the other
+		return e.apart || len(e.forks) == 0 || e.forks[0] == e.ours || e.forks[0] == e.theirs // one contains the other
 	})
 	if err := r.fillAll(ctx, list); err != nil {
 		return Matrix{}, err

@@ -3,31 +3,45 @@ package merging
 import (
 	"cmp"
 	"context"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git/history"
 )
 
-// look finds the paths that each head changes since its merge base. list has the heads in order.
+// look finds the paths that each head changes since its merge base, and which heads are apart from their base. list has the heads
+// in order.
 func (r *finder) look(ctx context.Context, list []pair) error {
-	pairs := make([][2]string, 0, len(list))
-	for _, e := range list {
-		pairs = append(pairs, [2]string{e.theirs, e.forks[0]})
+	lines, err := r.lines(ctx)
+	if err != nil {
+		return err
+	}
+	var pairs [][2]string
+	var visits []func([]history.Altered)
+	for _, l := range lines {
+		for at := range len(l.ids) - 1 {
+			pairs = append(pairs, [2]string{l.ids[at], l.ids[at+1]})
+			visits = append(visits, func(all []history.Altered) { l.add(at, all) })
+		}
 	}
 	r.paths = make([][]string, len(list))
 	known := map[string]string{} // one copy of each path
-	return history.Differences(ctx, r.c, pairs, func(i int, all []history.Altered) {
-		for _, change := range all[:min(len(all), maxHeadPaths)] {
-			at, ok := known[change.Path]
-			if !ok {
-				at = strings.Clone(change.Path)
-				known[at] = at
+	for i, e := range list {
+		pairs = append(pairs, [2]string{e.theirs, e.forks[0]})
+		visits = append(visits, func(all []history.Altered) {
+			l := lines[e.head.Base]
+			list[i].apart = l != nil && len(e.forks) == 1 && l.apart(e.forks[0], all)
+			for _, change := range all[:min(len(all), maxHeadPaths)] {
+				at, ok := known[change.Path]
+				if !ok {
+					at = strings.Clone(change.Path)
+					known[at] = at
+				}
+				r.paths[i] = append(r.paths[i], at)
 			}
-			r.paths[i] = append(r.paths[i], at)
-		}
-	})
+		})
+	}
+	return history.Differences(ctx, r.c, pairs, func(i int, all []history.Altered) { visits[i](all) })
 }
 
 // touchedPath is something that heads of one base change: a file, or with a final slash a directory that contains one.
@@ -94,7 +108,10 @@ func (r *finder) touchedPaths(i int) []touchedPath {
 	list := make([]touchedPath, 0, 2*len(r.paths[i]))
 	for _, file := range r.paths[i] {
 		list = append(list, touchedPath{base, file})
-		for dir := path.Dir(file); dir != "." && !seen[dir]; dir = path.Dir(dir) {
+		for dir := range above(file) {
+			if seen[dir] {
+				break
+			}
 			seen[dir] = true
 			list = append(list, touchedPath{base, dir + "/"})
 		}
