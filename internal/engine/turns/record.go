@@ -21,10 +21,11 @@ import (
 
 // product is the result of the agent's part of a turn.
 type product struct {
-	out     model.Outcome // all answers as one
-	head    string        // that they lead to
-	seconds int           // how long it took
-	ending  *work.Ending  // in place of all that
+	out     model.Outcome  // all answers as one
+	head    string         // that they lead to
+	commits []model.Commit // up to the head, if they were listed
+	seconds int            // how long it took
+	ending  *work.Ending   // in place of all that
 }
 
 // Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
@@ -75,8 +76,10 @@ func plan(ctx context.Context, p *Attempt, done product) (m model.TurnMarker, o 
 	if m.Planned, err = trail(ctx, p, done.head); err != nil {
 		return m, o, err
 	}
-	Supersede(ctx, p, m.Planned) // in the marker, too
-	if p.Commits, err = history.List(ctx, p.Checkout, work.Base(p.Work), m.Planned); err != nil {
+	Supersede(ctx, p, m.Planned)                      // in the marker, too
+	if p.Commits = done.commits; len(p.Commits) > 0 { // of which the last has another message now
+		p.Commits[len(p.Commits)-1].SHA = m.Planned
+	} else if p.Commits, err = history.List(ctx, p.Checkout, work.Base(p.Work), m.Planned); err != nil {
 		return m, o, err
 	}
 	if out.Session != "" {
@@ -111,7 +114,7 @@ func produce(ctx context.Context, p *Attempt) (done product, err error) {
 	began := p.Now()
 	err = work.InTime(ctx, p.Work, func(ctx context.Context) error {
 		var err error
-		done.out, done.head, err = agentRounds(ctx, p)
+		done, err = agentRounds(ctx, p)
 		return err
 	})
 	done.seconds = int(p.Now().Sub(began).Round(time.Second).Seconds())

@@ -43,32 +43,33 @@ type dialogue struct {
 	inside           bool              // the agent was told that what it did is inside submodules
 	reviews          int               // rounds for what a reviewer found
 	reviewed         string            // the head that it has looked at last
+	commits          []model.Commit    // of a pull request up to the head, as they were listed last
 	found            []model.Finding   // that it has sent back
 }
 
 // agentRounds asks the agent, again with the results of git operations that it asked for, and again while its work does
 // not hold, all bounded. It gives all answers as one, and the head that they lead to.
-func agentRounds(ctx context.Context, p *Attempt) (model.Outcome, string, error) {
+func agentRounds(ctx context.Context, p *Attempt) (product, error) {
 	d := dialogue{Attempt: p}
 	var err error
 	if d.agent, err = newAgent(ctx, p); err != nil {
-		return model.Outcome{}, "", err
+		return product{}, err
 	}
 	if d.ask, err = question(ctx, p, work.Base(p.Work)); err != nil {
-		return model.Outcome{}, "", err
+		return product{}, err
 	}
 	d.kind = d.ask.Kind
 	for {
 		out, err := d.askAgent(ctx)
 		if err != nil {
-			return d.all, "", err
+			return product{out: d.all}, err
 		}
 		head, again, err := d.evaluate(ctx, tidied(&d, out))
 		if err != nil {
-			return d.all, head, err
+			return product{out: d.all, head: head}, err
 		}
 		if !again {
-			return sift(p, d.all, head), head, nil
+			return product{out: sift(p, d.all, head), head: head, commits: d.commits}, nil
 		}
 	}
 }

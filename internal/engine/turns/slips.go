@@ -45,6 +45,7 @@ func (d *dialogue) tooLong(ctx context.Context, head string) (again bool, err er
 	if err != nil {
 		return false, err
 	}
+	d.commits = commits
 	m, o := d.Marker, turn.Outbox(d.all, d.Feedback, 0, commits, d.Notes)
 	m.Phase, m.Planned, m.Outbox = model.PhasePlanned, head, &o
 	if _, err := encode(d.Attempt, m); err == nil {

@@ -240,7 +240,7 @@ func admit(ctx context.Context, p *Attempt, h handoff.Handoff) (string, error) {
 	}
 	clear(p.Checkout.Differing) // these files are not those that the agent had
 	done, err := work.Own(ctx, p.Work, h.Base(), h.Head)
-	if err != nil {
+	if p.Made = done; err != nil {
 		return "", err
 	}
 	found, _, err := work.Inspect(ctx, p.Work, h.Base(), done.Head)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git/checkout"
-	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -18,10 +17,10 @@ func Trace(p *Attempt) model.AnswerMarker {
 // trail has the last commit of a turn say which turn it is of, and gives the head that it is then. Of an issue's work the pull request
 // tells.
 func trail(ctx context.Context, p *Attempt, head string) (string, error) {
-	if p.Issue != nil || head == work.Base(p.Work) {
+	if p.Issue != nil || head == work.Base(p.Work) || head != p.Made.Head {
 		return head, nil
 	}
-	done, err := checkout.Reword(ctx, p.Checkout, work.Base(p.Work), head, history.FetchedTips(p.Checkout), func(message string) string { return p.Codec.Trail(message, Trace(p)) })
+	done, err := checkout.Reword(ctx, p.Checkout, p.Made, func(message string) string { return p.Codec.Trail(message, Trace(p)) })
 	if err == nil {
 		err = checkout.Follow(ctx, p.Checkout, done)
 	}

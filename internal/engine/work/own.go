@@ -52,7 +52,7 @@ func recommit(ctx context.Context, w *Work, c *git.Checkout, base, head string) 
 // OwnHere is own for what the checkout is at, which moves along.
 func OwnHere(ctx context.Context, w *Work, base, head string) (string, error) {
 	done, err := Own(ctx, w, base, head)
-	if err == nil {
+	if w.Made = done; err == nil {
 		err = checkout.Follow(ctx, w.Checkout, done)
 	}
 	return done.Head, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/turn"
 )
@@ -26,6 +27,8 @@ type Work struct {
 	Admitted  string     // the head of commits that another process handed over; fit says where they may go
 	Sealed    []byte     // the transcript of the agent's session
 	AgentHome string     // where the agent has its transcripts
+
+	Made checkout.Recommitted // the commits of the result, made ours
 
 	wip wip
 	// Inherited are the branches with saved work of claims whose work is recorded elsewhere.

@@ -26,6 +26,7 @@ const (
 type Recommitted struct {
 	Head  string            // the rewritten head
 	moved map[string]string // from the old commit to the new one
+	ours  map[string]bool   // commits of ours, as they are now
 }
 
 // Recommit rewrites the commits of head as ours, except those reachable from from, the known commits, or what the workspace
@@ -43,14 +44,13 @@ func Recommit(ctx context.Context, c *git.Checkout, from, head string, known []s
 	return rewrite(ctx, c, head, own, clean)
 }
 
-// Reword gives head another message if it is ours: not reachable from from, the known commits, or what the workspace had of
-// the server. Its limits are Recommit's. It moves nothing in the checkout (Follow); no network operation.
-func Reword(ctx context.Context, c *git.Checkout, from, head string, known []string, message func(string) string) (Recommitted, error) {
-	own, err := ownCommits(ctx, c, from, head, known)
-	if err != nil || len(own) == 0 {
-		return Recommitted{Head: head}, err
+// Reword gives the head that Recommit made another message if it is a commit of ours. It moves nothing in the checkout (Follow); no
+// network operation.
+func Reword(ctx context.Context, c *git.Checkout, made Recommitted, message func(string) string) (Recommitted, error) {
+	if !made.ours[made.Head] {
+		return Recommitted{Head: made.Head}, nil
 	}
-	return rewrite(ctx, c, head, []string{head}, message)
+	return rewrite(ctx, c, made.Head, []string{made.Head}, message)
 }
 
 // ownCommits are the commits of head, parents first, that neither from nor the known commits reach, nor what the workspace had of
@@ -69,7 +69,7 @@ func ownCommits(ctx context.Context, c *git.Checkout, from, head string, known [
 
 // rewrite makes some commits ours, parents first, and head with them.
 func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, clean func(message string) string) (Recommitted, error) {
-	done := Recommitted{Head: head, moved: map[string]string{}}
+	done := Recommitted{Head: head, moved: map[string]string{}, ours: map[string]bool{}}
 	if len(own) == 0 {
 		return done, nil
 	}
@@ -95,6 +95,7 @@ func rewrite(ctx context.Context, c *git.Checkout, head string, own []string, cl
 		if changed || !bytes.Equal(own, raw) {
 			done.moved[id], err = git.WriteObject(c, "commit", ours)
 		}
+		done.ours[cmp.Or(done.moved[id], id)] = true
 		return err
 	})
 	if now := done.moved[head]; now != "" {

@@ -89,7 +89,6 @@ func TestACommitIsWhatItsNameSays(t *testing.T) {
 	require.NoError(t, os.Rename(object(other), object(sha)))
 	shout := func(s string) string { return s + "!" }
 	assert.ErrorAs(t, gittest.Err(checkout.Recommit(gittest.Ctx, c, start, sha, nil, shout)), new(*history.ErrUnverified))
-	assert.ErrorAs(t, gittest.Err(checkout.Reword(gittest.Ctx, c, start, sha, nil, shout)), new(*history.ErrUnverified))
 }
 
 // ours is a repository with a commit of ours on top of start.
@@ -118,13 +117,15 @@ func TestOnlyACommitOfOursIsReworded(t *testing.T) {
 		"one that the server has":         {head, start, []string{head}, add},
 		"one that reads so already":       {head, start, nil, strings.TrimSpace},
 	} {
-		done := gittest.Must(checkout.Reword(gittest.Ctx, c, kept.from, kept.head, kept.known, kept.message))(t)
+		made := gittest.Must(checkout.Recommit(gittest.Ctx, c, kept.from, kept.head, kept.known, strings.TrimSpace))(t)
+		done := gittest.Must(checkout.Reword(gittest.Ctx, c, made, kept.message))(t)
 		assert.Equal(t, kept.head, done.Head, name)
 		require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
 		assert.Equal(t, head, r.Git("rev-parse", "HEAD"), name)
 	}
 
-	done := gittest.Must(checkout.Reword(gittest.Ctx, c, start, head, nil, add))(t)
+	made := gittest.Must(checkout.Recommit(gittest.Ctx, c, start, head, nil, strings.TrimSpace))(t)
+	done := gittest.Must(checkout.Reword(gittest.Ctx, c, made, add))(t)
 	require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
 	assert.Equal(t, done.Head, r.Git("rev-parse", "refs/heads/main"))
 	assert.Equal(t, "and tests\n\nTurn: 5", strings.TrimSpace(r.Git("log", "-1", "--format=%B")))
