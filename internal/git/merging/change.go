@@ -48,16 +48,11 @@ func fillChanges(ctx context.Context, c *git.Checkout, pairs [][2]string) error 
 	if !c.Partial {
 		return nil
 	}
-	need := &history.Needed{Ids: map[string]bool{}}
-	err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) {
-		for _, one := range all {
-			need.Add(one.Old, one.New)
-		}
-	})
-	if err != nil {
+	need := history.Needed{}
+	if err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) { need.Both(all) }); err != nil {
 		return err
 	}
-	return history.FetchMissing(ctx, c, need.Sorted())
+	return need.Fetch(ctx, c)
 }
 
 // readChanges sums up the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch). It reads parts of lines, since a
