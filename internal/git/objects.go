@@ -71,17 +71,24 @@ func Inspect(ctx context.Context, c *Checkout, revisions ...string) ([]Object, e
 	}
 	found := make([]Object, len(rows))
 	for i, row := range rows {
-		part := strings.Fields(row)
-		if len(part) != 3 || !syntax.IsSHA(part[0]) { // "missing"
-			continue
+		if found[i], err = objectIn(row); err != nil {
+			return nil, fmt.Errorf("look for objects: %w", err)
 		}
-		size, err := strconv.ParseInt(part[2], 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("look for objects: unexpected answer %q", row)
-		}
-		found[i] = Object{part[0], part[1], size}
 	}
 	return found, nil
+}
+
+// objectIn reads a line of git cat-file about an object. One that is not here has no ID.
+func objectIn(row string) (Object, error) {
+	part := strings.Fields(row)
+	if len(part) != 3 || !syntax.IsSHA(part[0]) { // "missing"
+		return Object{}, nil
+	}
+	size, err := strconv.ParseInt(part[2], 10, 64)
+	if err != nil {
+		return Object{}, fmt.Errorf("unexpected answer %q", row)
+	}
+	return Object{part[0], part[1], size}, nil
 }
 
 // Rows are lines for git to read.
@@ -156,15 +163,11 @@ func (c *Checkout) Contents(ctx context.Context, ids []string, visit func(id str
 			if err != nil {
 				return fmt.Errorf("read object %s: %w", id, err)
 			}
-			part := strings.Fields(head)
-			if len(part) != 3 || part[0] != id {
+			one, err := objectIn(head)
+			if err != nil || one.ID != id {
 				return fmt.Errorf("read object %s: unexpected answer %q", id, head)
 			}
-			size, err := strconv.ParseInt(part[2], 10, 64)
-			if err != nil {
-				return fmt.Errorf("read object %s: %w", id, err)
-			}
-			content := &io.LimitedReader{R: in, N: size}
+			content := &io.LimitedReader{R: in, N: one.Size}
 			if err := visit(id, content); err != nil {
 				return err
 			}
@@ -216,10 +219,9 @@ func askFor(to io.Writer, from *bufio.Reader, command, id string) (size int64, e
 	if strings.TrimSpace(answer) == id+" missing" {
 		return -1, nil
 	}
-	if part := strings.Fields(answer); len(part) == 3 && part[0] == id {
-		size, err = strconv.ParseInt(part[2], 10, 64)
-	} else {
-		err = fmt.Errorf("unexpected answer %q", answer)
+	one, err := objectIn(answer)
+	if err != nil || one.ID != id {
+		return 0, fmt.Errorf("read object %s: unexpected answer %q", id, answer)
 	}
-	return size, Wrap(err, "read object %s", id)
+	return one.Size, nil
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -111,21 +110,17 @@ func (s *treeSet) read(in *bufio.Reader) (next []string, err error) {
 	if err != nil && !errors.Is(err, io.EOF) { // what git failed with
 		return nil, err
 	}
-	part := strings.Fields(head)
-	if err != nil || len(part) != 3 || part[1] != "tree" {
+	one, bad := objectIn(head)
+	if err != nil || bad != nil || one.Kind != "tree" {
 		return nil, fmt.Errorf("unexpected answer %q", head)
 	}
-	size, err := strconv.Atoi(part[2])
-	if err != nil {
-		return nil, fmt.Errorf("unexpected answer %q", head)
-	}
-	content := make([]byte, size+1) // a newline follows
+	content := make([]byte, one.Size+1) // a newline follows
 	if _, err := io.ReadFull(in, content); err != nil {
 		return nil, err
 	}
-	t := s.trees[part[0]]
-	if err := t.parse(content[:size], len(part[0])/2); err != nil {
-		return nil, fmt.Errorf("tree %s: %w", part[0], err)
+	t := s.trees[one.ID]
+	if err := t.parse(content[:one.Size], len(one.ID)/2); err != nil {
+		return nil, fmt.Errorf("tree %s: %w", one.ID, err)
 	}
 	for _, id := range t.below {
 		if s.trees[id] == nil {

@@ -1,7 +1,7 @@
 package checkout
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -226,46 +226,24 @@ func hold(ctx context.Context, c *git.Checkout, at git.Worktree, update string, 
 		return fmt.Errorf("start a transaction: %w", err)
 	}
 	defer in.Close()
-	answers, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		env := c.Env("GIT_DIR="+at.GitDir, "GIT_WORK_TREE="+at.Top)
-		_, err := c.Run(ctx, git.Spec{Dir: at.Top, Env: env, Input: in, Output: out, Args: git.Safely([]string{"update-ref", "-m", "mergexo: merge", "--stdin"})})
-		ended <- err
-		out.CloseWithError(io.EOF)
-	}()
-	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // if git exited, ended knows why
-	say("start\n" + update + "\nprepare")
-	held := awaits(answers, "prepare: ok")
-	var failed error
-	if held {
-		failed = do()
-	}
-	if held && failed == nil {
+	say := func(text string) { _, _ = io.WriteString(commands, text+"\n") } // if git exited, Stream knows why
+	env := c.Env("GIT_DIR="+at.GitDir, "GIT_WORK_TREE="+at.Top)
+	spec := git.Spec{Dir: at.Top, Env: env, Input: in, Args: git.Safely([]string{"update-ref", "-m", "mergexo: merge", "--stdin"})}
+	return c.Stream(ctx, spec, func(answers *bufio.Reader) error {
+		defer commands.Close()
+		say("start\n" + update + "\nprepare")
+		for answer := ""; answer != "prepare: ok\n"; {
+			if answer, err = answers.ReadString('\n'); err != nil {
+				return err
+			}
+		}
+		if err := do(); err != nil {
+			say("abort")
+			return err
+		}
 		say("commit")
-	} else {
-		say("abort")
-	}
-	commands.Close()
-	_, _ = io.Copy(io.Discard, answers)
-	return errors.Join(failed, <-ended)
-}
-
-// awaits reads lines until the wanted one; false at the end.
-func awaits(from io.Reader, want string) bool {
-	var seen bytes.Buffer
-	one := make([]byte, 1)
-	for {
-		if _, err := from.Read(one); err != nil {
-			return false
-		}
-		if one[0] != '\n' {
-			seen.Write(one)
-			continue
-		}
-		if seen.String() == want {
-			return true
-		}
-		seen.Reset()
-	}
+		commands.Close()
+		_, err := io.Copy(io.Discard, answers)
+		return err
+	})
 }

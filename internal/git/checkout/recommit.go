@@ -56,10 +56,11 @@ func Reword(ctx context.Context, c *git.Checkout, made Recommitted, message func
 // ownCommits are the commits of head, parents first, that neither from nor the known commits reach, nor what the workspace had of
 // the server.
 func ownCommits(ctx context.Context, c *git.Checkout, from, head string, known []string) ([]string, error) {
-	there, err := commitsHere(ctx, c, c.Tracked)
+	there, err := c.Peel(ctx, c.Tracked...)
 	if err != nil {
 		return nil, err
 	}
+	there = slices.DeleteFunc(there, func(id string) bool { return id == "" }) // not here
 	own, err := history.Span(ctx, c, from, head, slices.Concat(known, there))
 	if err == nil && len(own) > maxOwnCommits {
 		err = &git.ErrTreeLimits{Tree: head, Detail: fmt.Sprintf("has over %d commits that are not on the server", maxOwnCommits)}
@@ -224,10 +225,4 @@ func Follow(ctx context.Context, c *git.Checkout, r Recommitted) error {
 	}
 	c.Refs[git.HaveHead] = now
 	return nil
-}
-
-// commitsHere are the commits that those objects lead to which exist here.
-func commitsHere(ctx context.Context, c *git.Checkout, ids []string) ([]string, error) {
-	found, err := c.Peel(ctx, ids...)
-	return slices.DeleteFunc(found, func(id string) bool { return id == "" }), err
 }

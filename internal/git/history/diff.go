@@ -1,9 +1,10 @@
 package history
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/syntax"
@@ -22,25 +23,18 @@ func Diff(ctx context.Context, c *git.Checkout, from, to string) (string, error)
 	if err != nil {
 		return "", err
 	}
-	need := &Needed{Ids: map[string]bool{}}
-	for _, change := range changes {
-		need.Add(change.Old, change.New)
-	}
-	if err := FetchMissing(ctx, c, need.Sorted()); err != nil {
+	need := Needed{}
+	need.Both(changes)
+	if err := need.Fetch(ctx, c); err != nil {
 		return "", err
 	}
-	out := &beginning{}
+	var shown []byte
 	args := []string{"diff-tree", "-r", "-p", "-M", "-U3", "--no-color", "--no-ext-diff", "--no-textconv", "--no-relative", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/", from, to}
-	if _, err := c.Run(ctx, git.Spec{Dir: c.OwnDir, Env: c.OwnEnv(), Args: git.Safely(args), Output: out}); err != nil {
-		return "", fmt.Errorf("show what changes from %s to %s: %w", from, to, err)
-	}
-	return out.String(), nil
-}
-
-// beginning keeps the first bytes that are written to it.
-type beginning struct{ bytes.Buffer }
-
-func (b *beginning) Write(p []byte) (int, error) {
-	_, _ = b.Buffer.Write(p[:max(0, min(len(p), maxDiff-b.Len()))]) // a bytes.Buffer takes everything
-	return len(p), nil
+	err = c.Pour(ctx, nil, func(in *bufio.Reader) (err error) {
+		if shown, err = io.ReadAll(io.LimitReader(in, maxDiff)); err == nil {
+			_, err = io.Copy(io.Discard, in)
+		}
+		return err
+	}, args...)
+	return string(shown), git.Wrap(err, "show what changes from %s to %s", from, to)
 }

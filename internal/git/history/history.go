@@ -5,6 +5,7 @@ package history
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -63,16 +64,17 @@ func cutOff(ctx context.Context, c *git.Checkout, tip, except string) (bool, err
 	if err != nil {
 		return false, err
 	}
+	ends := Ends(c)
+	return slices.ContainsFunc(strings.Fields(string(out)), func(id string) bool { return ends[id] }), nil
+}
+
+// Ends are the commits at which a shallow history ends.
+func Ends(c *git.Checkout) map[string]bool {
 	ends := map[string]bool{}
-	for row := range strings.Lines(string(c.Boundary)) {
-		ends[row] = true
+	for id := range strings.FieldsSeq(string(c.Boundary)) {
+		ends[id] = true
 	}
-	for row := range strings.Lines(string(out)) {
-		if ends[row] {
-			return true, nil
-		}
-	}
-	return false, nil
+	return ends
 }
 
 // Message is the message of a commit.

@@ -22,14 +22,12 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 	if err := fillTrees(ctx, c, met.BaseSHA, met.HeadSHA); err != nil {
 		return err
 	}
-	need := &Needed{Ids: map[string]bool{}}
+	need := Needed{}
 	own, err := OwnChanges(ctx, c, met)
 	if err != nil {
 		return err
 	}
-	for _, change := range own {
-		need.Add(change.Old, change.New)
-	}
+	need.Both(own)
 	merges, err := Nodes(ctx, c, []string{met.HeadSHA, "^" + met.BaseSHA}, "--merges")
 	if err != nil {
 		return err
@@ -40,7 +38,7 @@ func FillMerge(ctx context.Context, c *git.Checkout, met Divergence) error {
 			return err
 		}
 	}
-	return FetchMissing(ctx, c, need.Sorted())
+	return need.Fetch(ctx, c)
 }
 
 // fillTrees fetches into a treeless clone the trees of what each side has since their merge bases, and of these.
@@ -58,21 +56,28 @@ func fillTrees(ctx context.Context, c *git.Checkout, one, other string) error {
 // Altered is one path in which two trees differ.
 type Altered struct{ Path, Old, New string } // ids of blobs; "" where there is none
 
-// Needed is a set of blobs.
-type Needed struct{ Ids map[string]bool }
+// Needed is a set of ids of blobs.
+type Needed map[string]bool
 
 // Add adds ids; "" is none.
-func (n *Needed) Add(ids ...string) {
+func (n Needed) Add(ids ...string) {
 	for _, id := range ids {
 		if id != "" {
-			n.Ids[id] = true
+			n[id] = true
 		}
 	}
 }
 
-// Sorted lists the ids.
-func (n *Needed) Sorted() []string {
-	return slices.Sorted(maps.Keys(n.Ids))
+// Both adds what paths have in either tree.
+func (n Needed) Both(all []Altered) {
+	for _, change := range all {
+		n.Add(change.Old, change.New)
+	}
+}
+
+// Fetch is FetchMissing for the blobs.
+func (n Needed) Fetch(ctx context.Context, c *git.Checkout) error {
+	return FetchMissing(ctx, c, slices.Sorted(maps.Keys(n)))
 }
 
 // OwnChanges is everything that the head's own commits change, without merges.
@@ -114,7 +119,7 @@ func altered(steps []Step) []Altered {
 
 // NeedBoth adds what merging two commits needs of either side. own are changes of the second one in addition to its visible
 // ones.
-func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string, own []Altered) error {
+func NeedBoth(ctx context.Context, c *git.Checkout, need Needed, pair [2]string, own []Altered) error {
 	if err := fillTrees(ctx, c, pair[0], pair[1]); err != nil {
 		return err
 	}
@@ -145,7 +150,7 @@ func NeedBoth(ctx context.Context, c *git.Checkout, need *Needed, pair [2]string
 }
 
 // Shared adds the files of one side that a merge with the other one reads.
-func (n *Needed) Shared(one, other []Altered) {
+func (n Needed) Shared(one, other []Altered) {
 	touched, below := map[string]bool{}, map[string]bool{}
 	for _, change := range other {
 		touched[change.Path] = true

@@ -3,7 +3,6 @@ package merging
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/mergexo/mergexo/internal/git"
@@ -82,11 +81,11 @@ func appliedInPart(ctx context.Context, c *git.Checkout, met history.Divergence,
 func (d compared) matched() (found []string) {
 	used := map[int]bool{}
 	for _, want := range d.mine {
-		if len(want) == 0 {
+		if want == "" {
 			continue // an empty commit
 		}
 		at := len(d.sums) - 1
-		for at >= 0 && (used[at] || !maps.Equal(want, d.sums[at])) {
+		for at >= 0 && (used[at] || want != d.sums[at]) {
 			at--
 		}
 		if at < 0 {

@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strings"
 
@@ -16,10 +15,10 @@ import (
 	"github.com/mergexo/mergexo/internal/git/syntax"
 )
 
-// change is what differs between two commits: for each path a sum of its old and new mode and of the lines that go and
-// come, in their order, with three lines around them, as git-patch-id(1) takes them: the same lines at another place are
-// another change, unless what is around them is the same there. The paths are as git quotes them in a patch.
-type change map[string][sha256.Size]byte
+// change is a sum of what differs between two commits: of each path's old and new mode and of the lines that go and come, in their order,
+// with three lines around them, as git-patch-id(1) takes them: the same lines at another place are another change, unless what is around
+// them is the same there. "" is no difference.
+type change string
 
 // changes compares pairs of commits, newer first, in one process. Contents are compared by line whatever attributes say, so
 // that binaries count byte for byte too.
@@ -49,162 +48,58 @@ func fillChanges(ctx context.Context, c *git.Checkout, pairs [][2]string) error 
 	if !c.Partial {
 		return nil
 	}
-	need := &history.Needed{Ids: map[string]bool{}}
-	err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) {
-		for _, one := range all {
-			need.Add(one.Old, one.New)
-		}
-	})
-	if err != nil {
+	need := history.Needed{}
+	if err := history.Differences(ctx, c, pairs, func(_ int, all []history.Altered) { need.Both(all) }); err != nil {
 		return err
 	}
-	return history.FetchMissing(ctx, c, need.Sorted())
+	return need.Fetch(ctx, c)
 }
 
-// readChanges parses the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch).
-func readChanges(in *bufio.Reader) ([]change, error) {
-	r := &patchReader{in: in}
-	for {
-		row, err := r.row()
-		if errors.Is(err, io.EOF) {
-			r.end()
-			return r.list, nil
+// readChanges sums up the patches of git diff-tree --stdin (https://git-scm.com/docs/diff-generate-patch). It reads parts of lines, since a
+// file's lines may be long. No line of a file can be taken for one of a header: it has a blank, a sign or a backslash before it.
+func readChanges(in *bufio.Reader) (list []change, err error) {
+	sum, some := sha256.New(), false
+	end := func() {
+		if some {
+			list[len(list)-1] = change(sum.Sum(nil))
 		}
-		if err != nil {
+		sum.Reset()
+		some = false
+	}
+	for begins := true; ; {
+		part, err := in.ReadSlice('\n')
+		if errors.Is(err, io.EOF) && len(part) == 0 {
+			end()
+			return list, nil
+		}
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
 			return nil, err
 		}
-		if err := r.take(row); err != nil {
-			return nil, err
+		if begins && syntax.IsSHA(string(bytes.TrimSuffix(part, []byte("\n")))) {
+			end()
+			list, part = append(list, ""), nil
+		} else if begins {
+			part = withoutPlace(part)
 		}
+		if len(part) > 0 && len(list) == 0 {
+			return nil, fmt.Errorf("unexpected line %q", part)
+		}
+		sum.Write(part)
+		some, begins = some || len(part) > 0, err == nil
 	}
 }
 
-// patchReader holds the hash of the current file.
-type patchReader struct {
-	in    *bufio.Reader
-	list  []change
-	path  string
-	sum   hash.Hash
-	index []byte // the index line, which only counts if git shows no lines
-	plain bool   // it showed lines
-}
-
-// row is a line of a header; paths limit its length.
-func (r *patchReader) row() ([]byte, error) {
-	var row []byte
-	for {
-		part, err := r.in.ReadSlice('\n')
-		row = append(row, part...)
-		if err == nil || errors.Is(err, io.EOF) && len(row) > 0 {
-			return bytes.TrimSuffix(row, []byte("\n")), nil
-		}
-		if !errors.Is(err, bufio.ErrBufferFull) || len(row) > 1<<20 {
-			return nil, err
-		}
-	}
-}
-
-func (r *patchReader) take(row []byte) error {
+// withoutPlace is a line of a patch without what says where the change is: the numbers of lines and the ids of files. A file may be
+// executable on one side alone.
+func withoutPlace(line []byte) []byte {
 	switch {
-	case syntax.IsSHA(string(row)):
-		r.end()
-		r.list = append(r.list, change{})
-	case bytes.HasPrefix(row, []byte("diff --git ")):
-		r.end()
-		r.path, r.sum, r.index, r.plain = string(row[len("diff --git "):]), sha256.New(), nil, false
-	case r.sum == nil:
-		if len(row) > 0 {
-			return fmt.Errorf("unexpected line %q", row)
-		}
-	case bytes.HasPrefix(row, []byte("@@ ")):
-		return r.hunk(row)
-	case bytes.HasPrefix(row, []byte("index ")):
-		r.index = bytes.Clone(row)
-		if fields := bytes.Fields(row); len(fields) == 3 { // an unchanged mode; a file may be executable on one side alone
-			r.add(bytes.Replace(fields[2], []byte("100755"), []byte("100644"), 1))
-		}
-	case bytes.HasPrefix(row, []byte("--- ")), bytes.HasPrefix(row, []byte("+++ ")):
-	default: // old mode, new mode, new file mode, deleted file mode, Binary files ... differ
-		r.add(row)
+	case len(line) == 1: // between the id of a commit and its patch
+		return nil
+	case bytes.HasPrefix(line, []byte("@@ ")):
+		return []byte("@\n")
+	case bytes.HasPrefix(line, []byte("index ")):
+		_, mode, _ := bytes.Cut(line[len("index "):], []byte(" "))
+		return bytes.Replace(mode, []byte("100755"), []byte("100644"), 1)
 	}
-	return nil
-}
-
-func (r *patchReader) add(text []byte) {
-	r.sum.Write(text)
-	r.sum.Write([]byte{'\n'})
-}
-
-// hunk reads as many lines as its header says, so that file content is never taken for a header.
-func (r *patchReader) hunk(head []byte) error {
-	r.plain = true
-	part := bytes.Fields(head)
-	if len(part) < 4 {
-		return fmt.Errorf("unexpected line %q", head)
-	}
-	was, is := lineCount(part[1]), lineCount(part[2])
-	r.sum.Write([]byte("@\n"))
-	for was > 0 || is > 0 {
-		next, err := r.in.Peek(1)
-		if err != nil {
-			return err
-		}
-		switch next[0] {
-		case '-':
-			was--
-		case '+':
-			is--
-		case ' ':
-			was, is = was-1, is-1
-		case '\\': // the line before ends the file without a newline
-		default:
-			return fmt.Errorf("unexpected line after %q", head)
-		}
-		if err := r.line(); err != nil {
-			return err
-		}
-		if was < 0 || is < 0 {
-			return fmt.Errorf("unexpected line after %q", head)
-		}
-	}
-	if next, err := r.in.Peek(1); err == nil && next[0] == '\\' {
-		return r.line()
-	}
-	return nil
-}
-
-// line adds a hunk's line to the hash, however long it is.
-func (r *patchReader) line() error {
-	for {
-		part, err := r.in.ReadSlice('\n')
-		r.sum.Write(part)
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			return err
-		}
-	}
-}
-
-// lineCount is the number of lines in "-12,3" or "+12".
-func lineCount(span []byte) int {
-	_, count, ok := bytes.Cut(span, []byte(","))
-	if !ok {
-		return 1
-	}
-	n := 0
-	if _, err := fmt.Sscanf(string(count), "%d", &n); err != nil || n < 0 {
-		return -1 << 30
-	}
-	return n
-}
-
-// end stores the current file's hash under its path.
-func (r *patchReader) end() {
-	if r.sum == nil {
-		return
-	}
-	if !r.plain {
-		r.add(r.index)
-	}
-	r.list[len(r.list)-1][r.path] = [sha256.Size]byte(r.sum.Sum(nil))
-	r.sum = nil
+	return line
 }

@@ -124,7 +124,7 @@ func (r *finder) fillAll(ctx context.Context, list []pair) error {
 	if !r.c.Partial {
 		return nil
 	}
-	need := &history.Needed{Ids: map[string]bool{}}
+	need := history.Needed{}
 	var plain []pair
 	for _, e := range list {
 		if len(e.forks) == 1 {
@@ -157,5 +157,5 @@ func (r *finder) fillAll(ctx context.Context, list []pair) error {
 	if err != nil {
 		return err
 	}
-	return history.FetchMissing(ctx, r.c, need.Sorted())
+	return need.Fetch(ctx, r.c)
 }

@@ -33,19 +33,14 @@ func notes(ctx context.Context, g *input, tip string) ([]string, error) {
 			ids = append(ids, s.Id)
 		}
 	}
-	n, err := pointers(ctx, g, ids)
-	if n > 0 {
-		notes = append(notes, fmt.Sprintf("%d changed files are pointers of Git LFS: what they point to is not part of this repository and was not checked.", n))
-	}
-	return notes, err
-}
-
-// pointers counts the Git LFS pointers among files; missing files do not count.
-func pointers(ctx context.Context, g *input, ids []string) (n int, err error) {
+	n := 0
 	err = git.Peek(ctx, g.c, ids, pointerLimit, func(text []byte) {
 		if syntax.IsPointer(text) {
 			n++
 		}
 	})
-	return n, git.Wrap(err, "look for pointers of Git LFS")
+	if n > 0 {
+		notes = append(notes, fmt.Sprintf("%d changed files are pointers of Git LFS: what they point to is not part of this repository and was not checked.", n))
+	}
+	return notes, git.Wrap(err, "look for pointers of Git LFS")
 }

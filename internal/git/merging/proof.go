@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -45,7 +44,7 @@ func (g *input) emptyError(ctx context.Context) error {
 	proof := &ErrEmpty{}
 	for i, pair := range pairs[1:] {
 		at := both.twin(i + 1)
-		if at == "" && len(both.mine[i+1]) > 0 {
+		if at == "" && both.mine[i+1] != "" {
 			return &ErrEmpty{}
 		}
 		if at != "" {
@@ -70,10 +69,8 @@ type compared struct {
 
 // twin is the first commit of the base with the same change as one of the branch's, "" if there is none or nothing to compare.
 func (d compared) twin(i int) string {
-	for n, sum := range d.sums {
-		if len(d.mine[i]) > 0 && maps.Equal(d.mine[i], sum) {
-			return d.theirs[n]
-		}
+	if n := slices.Index(d.sums, d.mine[i]); n >= 0 && d.mine[i] != "" {
+		return d.theirs[n]
 	}
 	return ""
 }

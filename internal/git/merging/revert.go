@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -137,7 +136,7 @@ func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeComm
 		return "", "", err
 	}
 	for i, start := range starts {
-		if len(sums[0]) > 0 && maps.Equal(sums[0], sums[i+1]) {
+		if sums[0] != "" && sums[0] == sums[i+1] {
 			return start, mergeCommit, nil
 		}
 	}
@@ -147,7 +146,7 @@ func landedFrom(ctx context.Context, c *git.Checkout, starts []string, mergeComm
 	}
 	for _, start := range starts {
 		found, clean, err := Merge(ctx, c, c.OwnDir, start, head)
-		if err == nil && clean && found.Tree == tree && len(sums[0]) > 0 {
+		if err == nil && clean && found.Tree == tree && sums[0] != "" {
 			return start, mergeCommit, nil
 		}
 	}

@@ -46,10 +46,10 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// unpacked is what a packReader passes on of a text, and what it leaves.
+// unpacked is what packFrom passes on of a text, and what it leaves.
 func unpacked(text string) (passed, left string, err error) {
 	in := bufio.NewReaderSize(strings.NewReader(text), 16)
-	raw, err := io.ReadAll(&packReader{in: recorder{in: in}})
+	raw, err := io.ReadAll(packFrom(in))
 	rest, _ := io.ReadAll(in) // of a string
 	return string(raw), string(rest), err
 }
@@ -89,7 +89,7 @@ func TestAnObjectWithoutEndIsNotHeld(t *testing.T) {
 	for name, text := range map[string]string{
 		"a number": packHead(1) + strings.Repeat("\xff", size), "empty blocks": blocks + strings.Repeat("\x00\x00\x00\xff\xff", size/5),
 	} {
-		p := &packReader{in: recorder{in: bufio.NewReader(strings.NewReader(text))}}
+		p := packFrom(bufio.NewReader(strings.NewReader(text)))
 		var err error
 		got := allocated(func() { _, err = io.Copy(io.Discard, p) })
 		require.ErrorContains(t, err, "without content and end", name)

@@ -218,7 +218,9 @@ func (r *Relay) push(ctx context.Context, in *bufio.Reader, out io.Writer) error
 	if !said.hasPack() {
 		return r.pass(ctx, bytes.NewReader(said.raw), out)
 	}
-	return r.pass(ctx, io.MultiReader(bytes.NewReader(said.raw), &packReader{in: recorder{in: in}}), out)
+	pack := packFrom(in)
+	defer pack.Close()
+	return r.pass(ctx, io.MultiReader(bytes.NewReader(said.raw), pack), out)
 }
 
 // note records why the server did not do what git asked for.

@@ -105,16 +105,13 @@ func prerequisites(ctx context.Context, c *git.Checkout, start, head string) ([]
 	if err != nil {
 		return nil, fmt.Errorf("list commits: %w", err)
 	}
-	ends := map[string]bool{}
-	for row := range strings.Lines(string(c.Boundary)) {
-		ends[row] = true
-	}
 	var needs []string
-	for row := range strings.Lines(string(out)) {
-		if need, ok := strings.CutPrefix(strings.TrimSuffix(row, "\n"), "-"); ok {
+	ends := history.Ends(c)
+	for id := range strings.FieldsSeq(string(out)) {
+		if need, ok := strings.CutPrefix(id, "-"); ok {
 			needs = append(needs, need)
-		} else if ends[row] {
-			return nil, refuse(BundleIncomplete, "the history behind %s, which was merged, is not here", strings.TrimSpace(row))
+		} else if ends[id] {
+			return nil, refuse(BundleIncomplete, "the history behind %s, which was merged, is not here", id)
 		}
 	}
 	if len(needs) > maxPrerequisites {

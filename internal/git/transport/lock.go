@@ -156,7 +156,7 @@ func tryLock(ctx context.Context, c *git.Checkout, lock *Lock, dead string) erro
 	was := dead
 	var err error
 	for range lockTries {
-		if err = pushLock(ctx, c, lock.ref, was); err == nil {
+		if err = push(ctx, c, relay.Move{From: cmp.Or(was, relay.ZeroID), To: lock.ref.SHA, Ref: lock.ref.Name}); err == nil {
 			return nil
 		}
 		if rejected := rejection(err); rejected != nil && rejected.Reason != git.Stale {
@@ -179,10 +179,6 @@ func tryLock(ctx context.Context, c *git.Checkout, lock *Lock, dead string) erro
 		err = &git.ErrUnclear{Err: fmt.Errorf("%s does not stay as it is", lock.ref.Name)}
 	}
 	return err
-}
-
-func pushLock(ctx context.Context, c *git.Checkout, ref git.Ref, was string) error {
-	return push(ctx, c, relay.Move{From: cmp.Or(was, relay.ZeroID), To: ref.SHA, Ref: ref.Name})
 }
 
 // readLock reads the lock at a ref; "" if there is none.
