@@ -8,11 +8,11 @@ import (
 )
 
 var checkRoutes = []route{
-	{"GET /repos/{owner}/{repo}/commits/{ref}/check-runs", needRead, listCheckRuns},
-	{"POST /repos/{owner}/{repo}/statuses/{sha}", needWrite, createStatus},
-	{"POST /repos/{owner}/{repo}/check-runs", needWrite, createCheckRun},
-	{"PATCH /repos/{owner}/{repo}/check-runs/{id}", needWrite, patchCheckRun},
-	{"GET /repos/{owner}/{repo}/check-runs/{id}", needRead, getCheckRun},
+	{"GET /repos/{owner}/{repo}/commits/{ref}/check-runs", needRead, "checks=read", listCheckRuns},
+	{"POST /repos/{owner}/{repo}/statuses/{sha}", needWrite, "statuses=write", createStatus},
+	{"POST /repos/{owner}/{repo}/check-runs", needWrite, "checks=write", withBody(createCheckRun)},
+	{"PATCH /repos/{owner}/{repo}/check-runs/{id}", needWrite, "checks=write", patchCheckRun},
+	{"GET /repos/{owner}/{repo}/check-runs/{id}", needRead, "checks=read", getCheckRun},
 }
 
 func createStatus(q *request) (any, error) {
@@ -89,11 +89,7 @@ func mayCheck(q *request, c *CheckRun) error {
 	return nil
 }
 
-func createCheckRun(q *request) (any, error) {
-	var in checkRunInput
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createCheckRun(q *request, in checkRunInput) (any, error) {
 	if err := mayCheck(q, nil); err != nil {
 		return nil, err
 	}

@@ -69,19 +69,13 @@ func (e *gqlQueueEvent) ID() graphql.ID {
 
 // gqlQueued is the payload of EnqueuePullRequest and of DequeuePullRequest.
 type gqlQueued struct {
-	client *string
-	entry  *gqlQueueEntry
+	ClientMutationID *string
+	MergeQueueEntry  *gqlQueueEntry
 }
-
-func (q *gqlQueued) ClientMutationID() *string       { return q.client }
-func (q *gqlQueued) MergeQueueEntry() *gqlQueueEntry { return q.entry }
 
 // pullToQueue finds the pull request of a mutation for somebody who may queue it.
 func pullToQueue(ctx context.Context, id graphql.ID) (*gqlPull, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	n := l.node(string(id))
 	if n == nil {
 		return nil, unresolved("Could not resolve to a node with the global id of '%s'", id)

@@ -6,11 +6,7 @@ import (
 )
 
 // setLatency makes every answer of the API come so many milliseconds later, until it is set again.
-func setLatency(q *request) (any, error) {
-	var in struct{ MS int64 }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setLatency(q *request, in struct{ MS int64 }) (any, error) {
 	if in.MS < 0 {
 		return nil, unprocessable("ms: want a number of milliseconds")
 	}

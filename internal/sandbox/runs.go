@@ -10,15 +10,15 @@ import (
 )
 
 var runRoutes = []route{
-	{"GET /repos/{owner}/{repo}/actions/runs", needRead, listRuns},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.json.run(q.repo, run), nil })},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, withRun(getAttempt)},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, withRun(listAttemptJobs)},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, withRun(listJobs)},
-	{"GET /repos/{owner}/{repo}/actions/jobs/{id}", needRead, withJob(getJob)},
-	{"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs", needRead, withJob(redirectToLog)},
-	{"POST /repos/{owner}/{repo}/actions/runs/{id}/rerun-failed-jobs", needWrite, withRun(rerunFailed)},
-	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, withRun(func(q *request, run *Run) (any, error) {
+	{"GET /repos/{owner}/{repo}/actions/runs", needRead, "actions=read", listRuns},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, "actions=read", withRun(func(q *request, run *Run) (any, error) { return q.s.json.run(q.repo, run), nil })},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, "actions=read", withRun(getAttempt)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, "actions=read", withRun(listAttemptJobs)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, "actions=read", withRun(listJobs)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}", needRead, "actions=read", withJob(getJob)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs", needRead, "actions=read", withJob(redirectToLog)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/rerun-failed-jobs", needWrite, "actions=write", withRun(rerunFailed)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, "actions=write", withRun(func(q *request, run *Run) (any, error) {
 		if run.Status == "completed" {
 			return nil, &failure{status: http.StatusConflict, message: "Cannot cancel a workflow run that is completed."}
 		}

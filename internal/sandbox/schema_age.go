@@ -12,11 +12,7 @@ import (
 // setSchema makes the server one of an older version, which lacks some fields ("PullRequest.headRefOid") of GraphQL; none: as it
 // is. GitHub Enterprise Server has a schema of its own for each version:
 // https://docs.github.com/en/enterprise-server/graphql/overview/public-schema
-func setSchema(q *request) (any, error) {
-	var in struct{ Without []string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setSchema(q *request, in struct{ Without []string }) (any, error) {
 	schema, err := parsedSDL()
 	if err != nil {
 		return nil, err
