@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -56,18 +57,10 @@ type checkRunInput struct {
 
 // apply sets what the input names; a conclusion completes the run.
 func (in *checkRunInput) apply(c *CheckRun, now time.Time) {
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&c.Name, in.Name}, {&c.Status, in.Status}, {&c.Conclusion, in.Conclusion}, {&c.DetailsURL, in.DetailsURL},
-		{&c.ExternalID, in.ExternalID}, {&c.Title, in.Output.Title}, {&c.Summary, in.Output.Summary}, {&c.Text, in.Output.Text}} {
-		if f.from != "" {
-			*f.to = f.from
-		}
-	}
-	if in.StartedAt != nil {
-		c.StartedAt = in.StartedAt
-	}
+	c.Name, c.Status, c.Conclusion = cmp.Or(in.Name, c.Name), cmp.Or(in.Status, c.Status), cmp.Or(in.Conclusion, c.Conclusion)
+	c.DetailsURL, c.ExternalID = cmp.Or(in.DetailsURL, c.DetailsURL), cmp.Or(in.ExternalID, c.ExternalID)
+	c.Title, c.Summary, c.Text = cmp.Or(in.Output.Title, c.Title), cmp.Or(in.Output.Summary, c.Summary), cmp.Or(in.Output.Text, c.Text)
+	c.StartedAt = cmp.Or(in.StartedAt, c.StartedAt)
 	if in.Conclusion != "" {
 		c.Status = "completed"
 		c.CompletedAt = &now

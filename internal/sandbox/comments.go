@@ -165,6 +165,5 @@ func deleteReaction(q *request, p *Post) (any, error) {
 		return nil, errNotFound
 	}
 	p.Reactions = slices.Delete(p.Reactions, at, at+1)
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }

@@ -89,6 +89,5 @@ func resolveThreads(q *request, in struct {
 		}
 		c.Resolved, c.ResolvedBy = true, cmp.Or(in.By, c.issue.repo.Owner)
 	}
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }

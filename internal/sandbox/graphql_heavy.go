@@ -52,8 +52,7 @@ func setQueries(q *request, in QueryLimits) (any, error) {
 	if in.Answer != "" {
 		q.s.st.Queries = &in
 	}
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // giveUp looks whether an answer is more than the limits allow. It makes a partial answer of it, or names the one that is

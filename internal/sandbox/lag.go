@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"slices"
 )
 
@@ -109,6 +108,5 @@ func setLag(q *request, r *Repository, in Lag) (any, error) {
 		return nil, unprocessable("heads, merges: want numbers of readings")
 	}
 	r.Lag = &in
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }

@@ -11,8 +11,7 @@ func setLatency(q *request, in struct{ MS int64 }) (any, error) {
 		return nil, unprocessable("ms: want a number of milliseconds")
 	}
 	q.s.st.LatencyMS = in.MS
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // late has the handler wait before it begins, and hold nothing meanwhile: requests that come together wait together. A client

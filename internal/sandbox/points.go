@@ -128,8 +128,7 @@ func setLimits(q *request, in struct {
 		*to = *from
 	}
 	q.s.st.Limits, q.s.st.Spent, q.s.st.Content = &limits, nil, nil
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // getRateLimit costs nothing: https://docs.github.com/en/rest/rate-limit/rate-limit

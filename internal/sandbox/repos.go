@@ -284,14 +284,12 @@ func putCollaborator(q *request) (any, error) {
 		return nil, errNotFound
 	}
 	q.repo.Permissions[strings.ToLower(login)] = roleName(p)
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 func deleteCollaborator(q *request) (any, error) {
 	delete(q.repo.Permissions, strings.ToLower(q.r.PathValue("login")))
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // getPermission answers with the old four words in permission and with all of them in role_name:

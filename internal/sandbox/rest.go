@@ -29,6 +29,12 @@ type route struct {
 	serve   func(*request) (any, error)
 }
 
+// changed notes that the state has to be written, and answers with no more than that it was done.
+func (q *request) changed() (any, error) {
+	q.s.world.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}
+
 // withBody is a handler that gets the JSON of the request, as decode reads it.
 func withBody[T any](serve func(*request, T) (any, error)) func(*request) (any, error) {
 	return func(q *request) (any, error) {

@@ -56,20 +56,10 @@ func (w world) putRun(r *Repository, in *Run) *Run {
 	}
 	run := r.Runs[at]
 	was, attempt := run.Status, run.Attempt
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{
-		{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Title, in.Title}, {&run.Path, in.Path}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA},
-		{&run.HeadBranch, in.HeadBranch}, {&run.HeadRepo, in.HeadRepo},
-	} {
-		if f.from != "" {
-			*f.to = f.from
-		}
-	}
-	if in.Attempt != 0 {
-		run.Attempt = in.Attempt
-	}
+	run.Status, run.Name, run.Title, run.Path = cmp.Or(in.Status, run.Status), cmp.Or(in.Name, run.Name), cmp.Or(in.Title, run.Title), cmp.Or(in.Path, run.Path)
+	run.Event, run.HeadSHA = cmp.Or(in.Event, run.Event), cmp.Or(in.HeadSHA, run.HeadSHA)
+	run.HeadBranch, run.HeadRepo = cmp.Or(in.HeadBranch, run.HeadBranch), cmp.Or(in.HeadRepo, run.HeadRepo)
+	run.Attempt = cmp.Or(in.Attempt, run.Attempt)
 	r.index = checkIndex{}
 	run.UpdatedAt, run.Conclusion = now, ""
 	if run.Status == "completed" {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -24,8 +23,7 @@ func setSchema(q *request, in struct{ Without []string }) (any, error) {
 		}
 	}
 	q.s.st.WithoutFields = in.Without
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // unknown lists the fields of a query that an older server does not have: it refuses the whole query, with status 200.

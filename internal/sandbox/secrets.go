@@ -65,8 +65,7 @@ func deleteSetting(of func(*Repository) map[string]*Setting) func(*request) (any
 			return nil, errNotFound
 		}
 		delete(all, name)
-		q.s.world.changed()
-		return &reply{status: http.StatusNoContent}, nil
+		return q.changed()
 	}
 }
 

@@ -48,8 +48,7 @@ func putWorkflowRights(q *request, in struct {
 		rights.NoPulls = !*in.Pulls
 	}
 	q.repo.WorkflowRights = rights
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // mayOpenPulls refuses a pull request of a workflow's token where the repository's settings do.

@@ -26,67 +26,50 @@ const (
 const runnerPatience = 6
 
 // put writes a file to the default branch.
-func (w *world) put(ctx context.Context, name, text string) error {
-	there, err := w.admin.rest(ctx, "GET", "~/contents/"+name, nil)
-	if there, err = there.want(err, 200, 404); err != nil {
-		return fmt.Errorf("read %s: %w", name, err)
-	}
+func (w *world) put(ctx context.Context, name, text string) {
+	there, err := w.admin.need(ctx, "GET", "~/contents/"+name, nil, 200, 404)
+	check(named("read "+name, err))
 	old, _ := base64.StdEncoding.DecodeString(strings.ReplaceAll(there.str("content"), "\n", ""))
 	if there.status == 200 && !strings.Contains(string(old), ownMark) {
-		return fmt.Errorf("%s is there already and is not of this script's making: use a repository without it", name)
+		check(fmt.Errorf("%s is there already and is not of this script's making: use a repository without it", name))
 	}
 	in := facts{"message": "Put " + name, "content": base64.StdEncoding.EncodeToString([]byte(text))}
 	if there.status == 200 {
 		in["sha"] = there.at("sha")
 	}
-	if _, err := w.admin.need(ctx, "PUT", "~/contents/"+name, in, 200, 201); err != nil {
-		return fmt.Errorf("write %s: %w", name, err)
-	}
-	return nil
+	_, err = w.admin.need(ctx, "PUT", "~/contents/"+name, in, 200, 201)
+	check(named("write "+name, err))
 }
 
 // install brings the workflow and these settings to the default branch, and makes the label that starts a turn.
-func (w *world) install(ctx context.Context, settings string) error {
+func (w *world) install(ctx context.Context, settings string) {
 	if w.sandbox == nil {
 		raw, err := os.ReadFile(".github/workflows/mergexo.yml")
-		if err != nil {
-			return fmt.Errorf("read the workflow to install: %w", err)
-		}
+		check(named("read the workflow to install", err))
 		text := regexp.MustCompile(`mergexo/mergexo@\S+`).ReplaceAllLiteralString(string(raw), w.opts.action)
 		text = regexp.MustCompile(`(?m)^  schedule:\n(?:    .*\n)+`).ReplaceAllLiteralString(text, "") // nobody sweeps here
-		if err := w.put(ctx, workflowPath, "# "+ownMark+"\n"+text); err != nil {
-			return err
-		}
+		w.put(ctx, workflowPath, "# "+ownMark+"\n"+text)
 	}
-	if err := w.put(ctx, settingsPath, "# "+ownMark+"\n"+settings); err != nil {
-		return err
-	}
-	if _, err := w.admin.need(ctx, "POST", "~/labels", facts{"name": "agent:small-job", "color": "ededed", "description": ownMark}, 201, 422); err != nil {
-		return fmt.Errorf("make a label: %w", err)
-	}
-	return nil
+	w.put(ctx, settingsPath, "# "+ownMark+"\n"+settings)
+	_, err := w.admin.need(ctx, "POST", "~/labels", facts{"name": "agent:small-job", "color": "ededed", "description": ownMark}, 201, 422)
+	check(named("make a label", err))
 }
 
 // labelled opens an issue with the label on it.
-func (w *world) labelled(ctx context.Context, about, body string) (string, error) {
-	a, err := w.admin.rest(ctx, "POST", "~/issues", facts{"title": prefix + ": " + about, "body": body})
-	if a, err = a.want(err, 201); err != nil {
-		return "", fmt.Errorf("open an issue: %w", err)
-	}
-	number := a.str("number")
-	a, err = w.admin.rest(ctx, "POST", "~/issues/"+number+"/labels", facts{"labels": []string{"agent:small-job"}})
-	_, err = a.want(err, 200)
-	return number, err
+func (w *world) labelled(ctx context.Context, about, body string) string {
+	number := w.issue(ctx, about, body)
+	got(w.admin.need(ctx, "POST", "~/issues/"+number+"/labels", facts{"labels": []string{"agent:small-job"}}, 200))
+	return number
 }
 
 // eventually is until, for what a runner does.
-func (w *world) eventually(ctx context.Context, what string, there func() (bool, error)) error {
+func (w *world) eventually(ctx context.Context, what string, there func() (bool, error)) {
 	for range runnerPatience {
-		if ok, err := w.until(ctx, there); ok || err != nil {
-			return err
+		if got(w.until(ctx, there)) {
+			return
 		}
 	}
-	return fmt.Errorf("%s did not come within %s", what, runnerPatience*w.patience)
+	check(fmt.Errorf("%s did not come within %s", what, runnerPatience*w.patience))
 }
 
 const storySettings = `[repo]
@@ -98,11 +81,11 @@ tests = "none"
 `
 
 func askStory(ctx context.Context, w *world) any {
-	check(w.install(ctx, storySettings))
+	w.install(ctx, storySettings)
 	diff := "Like this:\n\n```diff\n--- /dev/null\n+++ b/" + landedPath + "\n@@ -0,0 +1 @@\n+" + ownMark + "\n```\n"
-	number := got(w.labelled(ctx, "a story", diff))
+	number := w.labelled(ctx, "a story", diff)
 	check(w.handle(ctx, "issues"))
-	pull := got(w.opened(ctx, "agent/small/"+number+"-"))
+	pull := w.opened(ctx, "agent/small/"+number+"-")
 	n := pull.str("number")
 	out := facts{"pull request": facts{"by": pull.at("user.login"), "closes the issue": strings.Contains(pull.str("body"), "Fixes #"+number), "title": pull.at("title")}}
 	for _, said := range []struct {
@@ -116,17 +99,17 @@ func askStory(ctx context.Context, w *world) any {
 		got(w.admin.need(ctx, "POST", said.path, said.body, 200, 201))
 		check(w.handle(ctx, said.event))
 	}
-	check(w.eventually(ctx, "the merge", func() (bool, error) {
+	w.eventually(ctx, "the merge", func() (bool, error) {
 		a, err := w.pull(ctx, n)
 		return shown(a) != "open", err
-	}))
+	})
 	tellStory(ctx, w, out, number, n)
 	return out
 }
 
 // opened waits for a pull request from a branch that begins so.
-func (w *world) opened(ctx context.Context, head string) (pull answer, err error) {
-	err = w.eventually(ctx, "the pull request", func() (bool, error) {
+func (w *world) opened(ctx context.Context, head string) (pull answer) {
+	w.eventually(ctx, "the pull request", func() (bool, error) {
 		all, err := w.admin.rest(ctx, "GET", "~/pulls?state=all&per_page=20", nil)
 		for _, p := range all.list() {
 			if ref, _ := at(p, "head.ref").(string); strings.HasPrefix(ref, head) {
@@ -136,7 +119,7 @@ func (w *world) opened(ctx context.Context, head string) (pull answer, err error
 		}
 		return false, err
 	})
-	return pull, err
+	return pull
 }
 
 var markerKind = regexp.MustCompile(`<!-- (mergexo-[a-z]+):\{?`)
@@ -192,9 +175,9 @@ exec sleep 900
 `
 
 func askCancel(ctx context.Context, w *world) any {
-	check(w.put(ctx, agentPath, slowAgent))
-	check(w.install(ctx, cancelSettings))
-	number := got(w.labelled(ctx, "cancelled", "Something slow."))
+	w.put(ctx, agentPath, slowAgent)
+	w.install(ctx, cancelSettings)
+	number := w.labelled(ctx, "cancelled", "Something slow.")
 	ended := facts{}
 	if w.sandbox != nil {
 		ended = got(w.interrupt(ctx, number))
@@ -216,26 +199,26 @@ func askCancel(ctx context.Context, w *world) any {
 // cancelRun waits until the agent must be at work, cancels the run, and waits for its end.
 func cancelRun(ctx context.Context, w *world, number string) facts {
 	var id string
-	check(w.eventually(ctx, "the run", func() (bool, error) {
+	w.eventually(ctx, "the run", func() (bool, error) {
 		runs, err := w.admin.rest(ctx, "GET", "~/actions/runs?event=issues&status=in_progress", nil)
 		id = runs.str("workflow_runs.0.id")
 		return id != "", err
-	}))
+	})
 	// The step that runs mergexo begins some time before its agent does.
-	check(w.eventually(ctx, "the step", func() (bool, error) {
+	w.eventually(ctx, "the step", func() (bool, error) {
 		jobs, err := w.admin.rest(ctx, "GET", "~/actions/runs/"+id+"/jobs", nil)
 		steps, _ := jobs.at("jobs.0.steps").([]any)
 		return slices.ContainsFunc(steps, func(s any) bool { return at(s, "name") == "Answer" && at(s, "status") == "in_progress" }), err
-	}))
+	})
 	const untilItWorks = 2 * time.Minute
 	check(w.wait(ctx, untilItWorks))
 	got(w.admin.need(ctx, "POST", "~/actions/runs/"+id+"/cancel", nil, 202))
 	var run answer
-	check(w.eventually(ctx, "the end of the run", func() (bool, error) {
+	w.eventually(ctx, "the end of the run", func() (bool, error) {
 		at, err := w.admin.rest(ctx, "GET", "~/actions/runs/"+id, nil)
 		run = at
 		return run.str("status") == "completed", err
-	}))
+	})
 	return facts{"conclusion": run.at("conclusion")}
 }
 
@@ -260,20 +243,20 @@ func askGroup(ctx context.Context, w *world) any {
 	if w.sandbox != nil {
 		check(notHere(inSandbox + "nothing runs workflows, so that no run waits for another one"))
 	}
-	check(w.put(ctx, workflowPath, groupWorkflow))
+	w.put(ctx, workflowPath, groupWorkflow)
 	began := w.now().UTC().Add(-time.Minute).Format(time.RFC3339)
 	for range events {
-		check(w.eventually(ctx, "the workflow", func() (bool, error) {
+		w.eventually(ctx, "the workflow", func() (bool, error) {
 			a, err := w.admin.rest(ctx, "POST", "~/actions/workflows/mergexo-live.yml/dispatches", facts{"ref": w.main})
 			return a.status < 300, err
-		}))
+		})
 	}
 	var runs []any
-	check(w.eventually(ctx, "the end of the runs", func() (bool, error) {
+	w.eventually(ctx, "the end of the runs", func() (bool, error) {
 		a, err := w.admin.rest(ctx, "GET", "~/actions/workflows/mergexo-live.yml/runs?event=workflow_dispatch&created="+url.QueryEscape(">="+began), nil)
 		runs, _ = a.at("workflow_runs").([]any)
 		return len(runs) == events && !slices.ContainsFunc(runs, func(r any) bool { return at(r, "status") != "completed" }), err
-	}))
+	})
 	ends := []any{}
 	for _, r := range slices.Backward(runs) { // the newest comes first
 		ends = append(ends, at(r, "conclusion"))

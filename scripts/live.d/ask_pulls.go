@@ -18,10 +18,10 @@ const each20 = 20
 const heavyPulls, heavyComments, heavyThreads = 3 * each20, 200, 120
 
 func askHeavy(ctx context.Context, w *world) any {
-	pulls := got(w.openPulls(ctx, "many", heavyPulls))
+	pulls := w.openPulls(ctx, "many", heavyPulls)
 	long := pulls[0]
 	for i := range heavyComments {
-		got(w.comment(ctx, long.number, fmt.Sprintf("Comment %d of %d.", i+1, heavyComments)))
+		w.comment(ctx, long.number, fmt.Sprintf("Comment %d of %d.", i+1, heavyComments))
 	}
 	const inOneReview = 40
 	for from := 0; from < heavyThreads; from += inOneReview {
@@ -54,7 +54,7 @@ func askHeavy(ctx context.Context, w *world) any {
 
 // askBadge lands pull requests as MergeXO does, which is by moving the head onto the base and the base to the same commit.
 func askBadge(ctx context.Context, w *world) any {
-	pulls := got(w.openPulls(ctx, "many", heavyPulls))
+	pulls := w.openPulls(ctx, "many", heavyPulls)
 	out := facts{}
 	for i, way := range []struct {
 		name string
@@ -125,7 +125,7 @@ func badges(ctx context.Context, w *world, pulls []livePull) facts {
 
 // askClosing closes one that has landed before GitHub has seen that, and one that is shown as merged.
 func askClosing(ctx context.Context, w *world) any {
-	pulls := got(w.openPulls(ctx, "closing", 3))
+	pulls := w.openPulls(ctx, "closing", 3)
 	out := facts{}
 	closed := func(name string, p livePull) {
 		f := got(w.admin.rest(ctx, http.MethodPatch, "~/pulls/"+p.number, facts{"state": "closed"})).refusal()

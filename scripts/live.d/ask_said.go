@@ -9,8 +9,8 @@ import (
 // Steps about what people say: edits, lengths, reactions, locked and transferred conversations.
 
 func askEdits(ctx context.Context, w *world) any {
-	number := got(w.issue(ctx, "edits"))
-	said := got(w.comment(ctx, number, "First.\n\n<!-- a marker -->"))
+	number := w.issue(ctx, "edits", forTrial)
+	said := w.comment(ctx, number, "First.\n\n<!-- a marker -->")
 	for _, body := range []string{"Second.", "Third."} {
 		got(w.admin.need(ctx, "PATCH", "~/issues/comments/"+said.str("id"), facts{"body": body}, 200))
 	}
@@ -51,8 +51,8 @@ func askLength(ctx context.Context, w *world) any {
 }
 
 func askReactions(ctx context.Context, w *world) any {
-	number := got(w.issue(ctx, "reactions"))
-	said := got(w.comment(ctx, number, "React to this."))
+	number := w.issue(ctx, "reactions", forTrial)
+	said := w.comment(ctx, number, "React to this.")
 	on := "~/issues/comments/" + said.str("id") + "/reactions"
 	out := facts{}
 	var id string
@@ -73,7 +73,7 @@ func askReactions(ctx context.Context, w *world) any {
 }
 
 func askLocked(ctx context.Context, w *world) any {
-	number := got(w.issue(ctx, "locked"))
+	number := w.issue(ctx, "locked", forTrial)
 	got(w.admin.need(ctx, "PUT", "~/issues/"+number+"/lock", facts{"lock_reason": "resolved"}, 204))
 	out := facts{}
 	for _, c := range w.callers() {
@@ -87,8 +87,8 @@ func askTransferred(ctx context.Context, w *world) any {
 	if w.control == "" && w.opts.transferTo == "" {
 		check(notHere("not asked: it needs another repository of the same owner, by --transfer-to"))
 	}
-	number := got(w.issue(ctx, "transferred"))
-	said := got(w.comment(ctx, number, "It moves."))
+	number := w.issue(ctx, "transferred", forTrial)
+	said := w.comment(ctx, number, "It moves.")
 	during("transfer #"+number, func() { transfer(ctx, w, number) })
 	out := facts{}
 	for _, ask := range []struct {
