@@ -230,7 +230,7 @@ func deleteUser(q *request) (any, error) {
 	return obj{}, nil
 }
 
-// withNamed is withBody for a handler about the repository that the body names, the first one unless told.
+// withNamed is withBody for a function that also takes the repository of the body, by default the first one.
 func withNamed[T any](serve func(*request, *Repository, T) (any, error)) func(*request) (any, error) {
 	return withBody(func(q *request, of struct{ Repository string }) (any, error) {
 		r, err := q.s.world.named(of.Repository)

@@ -29,13 +29,13 @@ type route struct {
 	serve   func(*request) (any, error)
 }
 
-// changed notes that the state has to be written, and answers with no more than that it was done.
+// changed has the state written, and answers 204.
 func (q *request) changed() (any, error) {
 	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, nil
 }
 
-// withBody is a handler that gets the JSON of the request, as decode reads it.
+// withBody makes a handler of a function that takes the JSON of the request, as decode reads it.
 func withBody[T any](serve func(*request, T) (any, error)) func(*request) (any, error) {
 	return func(q *request) (any, error) {
 		var in T
@@ -46,7 +46,7 @@ func withBody[T any](serve func(*request, T) (any, error)) func(*request) (any, 
 	}
 }
 
-// andBody is withBody for a handler that also gets what the path names.
+// andBody is withBody for a function that also takes the object of the path.
 func andBody[S, T any](serve func(*request, S, T) (any, error)) func(*request, S) (any, error) {
 	return func(q *request, named S) (any, error) {
 		return withBody(func(q *request, in T) (any, error) { return serve(q, named, in) })(q)

@@ -92,7 +92,7 @@ func (c *caller) need(ctx context.Context, method, path string, body any, status
 	return a.want(err, statuses...)
 }
 
-// want200 is an answer of GraphQL, which has no other status.
+// want200 is want for GraphQL, which answers with no other status.
 func want200(a answer, err error) (answer, error) { return a.want(err, http.StatusOK) }
 
 // pace spaces requests as GitHub asks for: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api

@@ -16,7 +16,7 @@ type livePull struct {
 // branch is the full name of a branch of ours.
 func branch(name string) string { return "refs/heads/" + prefix + "/" + name }
 
-// forTrial is the text of what says nothing.
+// forTrial is the text of an issue that no step reads.
 const forTrial = "For a trial. " + ownMark + "."
 
 // issue opens one, and gives its number.

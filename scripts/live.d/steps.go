@@ -17,7 +17,7 @@ type step struct {
 	run  func(ctx context.Context, w *world) any
 }
 
-// stopped is what a step panics with that ends before its answer, as a test ends that fails.
+// stopped carries the error that ends a step, as package testing ends a test: check panics with it, and caught takes it.
 type stopped struct{ err error }
 
 // check ends the step where there is an error.
@@ -27,13 +27,13 @@ func check(err error) {
 	}
 }
 
-// got is a value, unless an error ends the step.
+// got returns a value, unless an error ends the step.
 func got[T any](value T, err error) T {
 	check(err)
 	return value
 }
 
-// named puts before an error, if it is one, what was done.
+// named puts what was done before an error; nil stays nil.
 func named(what string, err error) error {
 	if err != nil {
 		err = fmt.Errorf("%s: %w", what, err)
@@ -41,7 +41,7 @@ func named(what string, err error) error {
 	return err
 }
 
-// caught is the error that ends do, or nil.
+// caught runs do, and returns the error with which check ended it, or nil.
 func caught(do func()) (err error) {
 	defer func() {
 		switch end := recover().(type) {
@@ -56,7 +56,7 @@ func caught(do func()) (err error) {
 	return nil
 }
 
-// during names what do is about in the error that ends it, which ends the step.
+// during runs do. An error that ends it ends the step, with what before it.
 func during(what string, do func()) { check(named(what, caught(do))) }
 
 // facts are one JSON object of an answer.
