@@ -20,7 +20,7 @@ type Push struct {
 const maxPushes = 500
 
 var activityRoutes = []route{
-	{"GET /repos/{owner}/{repo}/activity", needRead, listActivity},
+	{"GET /repos/{owner}/{repo}/activity", needRead, "contents=read", listActivity},
 }
 
 // remember notes a change of a branch.

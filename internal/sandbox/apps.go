@@ -17,8 +17,8 @@ import (
 
 // appRoutes are what an App asks for itself, with a JSON web token that its key has signed.
 var appRoutes = []route{
-	{"GET /repos/{owner}/{repo}/installation", needApp, getRepoInstallation},
-	{"POST /app/installations/{installation_id}/access_tokens", needApp, createAppToken},
+	{"GET /repos/{owner}/{repo}/installation", needApp, "", getRepoInstallation},
+	{"POST /app/installations/{installation_id}/access_tokens", needApp, "", createAppToken},
 }
 
 // App is a GitHub App with one installation.
@@ -199,17 +199,13 @@ func grants(permissions map[string]string, name, access string) bool {
 }
 
 // setApp makes an App or changes it, with its one installation.
-func setApp(q *request) (any, error) {
-	var in struct {
-		PublicKey    string `json:"public_key"`
-		Account      string
-		Repositories []string // owner/name; absent: all of the account
-		Permissions  map[string]string
-		Suspended    bool
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setApp(q *request, in struct {
+	PublicKey    string `json:"public_key"`
+	Account      string
+	Repositories []string // owner/name; absent: all of the account
+	Permissions  map[string]string
+	Suspended    bool
+}) (any, error) {
 	slug, w := q.r.PathValue("slug"), q.s.world
 	i := slices.IndexFunc(w.st.Apps, func(a *App) bool { return a.Slug == slug })
 	if i < 0 {

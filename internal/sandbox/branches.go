@@ -8,11 +8,11 @@ import (
 )
 
 var branchRoutes = []route{
-	{"GET /repos/{owner}/{repo}/branches", needRead, listBranches},
-	{"GET /repos/{owner}/{repo}/branches/{branch}", needRead, getBranch},
-	{"GET /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, getProtection},
-	{"PUT /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, putProtection},
-	{"DELETE /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, deleteProtection},
+	{"GET /repos/{owner}/{repo}/branches", needRead, "contents=read", listBranches},
+	{"GET /repos/{owner}/{repo}/branches/{branch}", needRead, "contents=read", getBranch},
+	{"GET /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, "administration=read", getProtection},
+	{"PUT /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, "administration=write", putProtection},
+	{"DELETE /repos/{owner}/{repo}/branches/{branch}/protection", needAdmin, "administration=write", deleteProtection},
 }
 
 func (a addresses) branchProtection(r *Repository, branch string) string {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"slices"
@@ -8,11 +9,11 @@ import (
 )
 
 var checkRoutes = []route{
-	{"GET /repos/{owner}/{repo}/commits/{ref}/check-runs", needRead, listCheckRuns},
-	{"POST /repos/{owner}/{repo}/statuses/{sha}", needWrite, createStatus},
-	{"POST /repos/{owner}/{repo}/check-runs", needWrite, createCheckRun},
-	{"PATCH /repos/{owner}/{repo}/check-runs/{id}", needWrite, patchCheckRun},
-	{"GET /repos/{owner}/{repo}/check-runs/{id}", needRead, getCheckRun},
+	{"GET /repos/{owner}/{repo}/commits/{ref}/check-runs", needRead, "checks=read", listCheckRuns},
+	{"POST /repos/{owner}/{repo}/statuses/{sha}", needWrite, "statuses=write", createStatus},
+	{"POST /repos/{owner}/{repo}/check-runs", needWrite, "checks=write", withBody(createCheckRun)},
+	{"PATCH /repos/{owner}/{repo}/check-runs/{id}", needWrite, "checks=write", patchCheckRun},
+	{"GET /repos/{owner}/{repo}/check-runs/{id}", needRead, "checks=read", getCheckRun},
 }
 
 func createStatus(q *request) (any, error) {
@@ -56,18 +57,10 @@ type checkRunInput struct {
 
 // apply sets what the input names; a conclusion completes the run.
 func (in *checkRunInput) apply(c *CheckRun, now time.Time) {
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{{&c.Name, in.Name}, {&c.Status, in.Status}, {&c.Conclusion, in.Conclusion}, {&c.DetailsURL, in.DetailsURL},
-		{&c.ExternalID, in.ExternalID}, {&c.Title, in.Output.Title}, {&c.Summary, in.Output.Summary}, {&c.Text, in.Output.Text}} {
-		if f.from != "" {
-			*f.to = f.from
-		}
-	}
-	if in.StartedAt != nil {
-		c.StartedAt = in.StartedAt
-	}
+	c.Name, c.Status, c.Conclusion = cmp.Or(in.Name, c.Name), cmp.Or(in.Status, c.Status), cmp.Or(in.Conclusion, c.Conclusion)
+	c.DetailsURL, c.ExternalID = cmp.Or(in.DetailsURL, c.DetailsURL), cmp.Or(in.ExternalID, c.ExternalID)
+	c.Title, c.Summary, c.Text = cmp.Or(in.Output.Title, c.Title), cmp.Or(in.Output.Summary, c.Summary), cmp.Or(in.Output.Text, c.Text)
+	c.StartedAt = cmp.Or(in.StartedAt, c.StartedAt)
 	if in.Conclusion != "" {
 		c.Status = "completed"
 		c.CompletedAt = &now
@@ -89,11 +82,7 @@ func mayCheck(q *request, c *CheckRun) error {
 	return nil
 }
 
-func createCheckRun(q *request) (any, error) {
-	var in checkRunInput
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createCheckRun(q *request, in checkRunInput) (any, error) {
 	if err := mayCheck(q, nil); err != nil {
 		return nil, err
 	}

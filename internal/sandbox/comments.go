@@ -7,24 +7,24 @@ import (
 )
 
 var commentRoutes = []route{
-	{"GET /repos/{owner}/{repo}/issues/{number}/comments", needRead, listIssueComments},
-	{"POST /repos/{owner}/{repo}/issues/{number}/comments", needComment, createComment},
-	{"GET /repos/{owner}/{repo}/issues/comments", needRead, listAllComments},
-	{"GET /repos/{owner}/{repo}/issues/comments/{id}", needRead, withComment(func(q *request, c *Comment) (any, error) { return q.s.json.comment(c), nil })},
-	{"PATCH /repos/{owner}/{repo}/issues/comments/{id}", needComment, withComment(patchComment)},
-	{"DELETE /repos/{owner}/{repo}/issues/comments/{id}", needComment, withComment(deleteComment)},
+	{"GET /repos/{owner}/{repo}/issues/{number}/comments", needRead, readsIssue, listIssueComments},
+	{"POST /repos/{owner}/{repo}/issues/{number}/comments", needComment, writesIssue, withBody(createComment)},
+	{"GET /repos/{owner}/{repo}/issues/comments", needRead, readsIssue, listAllComments},
+	{"GET /repos/{owner}/{repo}/issues/comments/{id}", needRead, readsIssue, withComment(func(q *request, c *Comment) (any, error) { return q.s.json.comment(c), nil })},
+	{"PATCH /repos/{owner}/{repo}/issues/comments/{id}", needComment, writesIssue, withComment(andBody(patchComment))},
+	{"DELETE /repos/{owner}/{repo}/issues/comments/{id}", needComment, writesIssue, withComment(deleteComment)},
 }
 
 var reactionRoutes = []route{
-	{"GET /repos/{owner}/{repo}/issues/{number}/reactions", needRead, func(q *request) (any, error) { return listReactions(q, &q.issue.Post) }},
-	{"POST /repos/{owner}/{repo}/issues/{number}/reactions", needComment, func(q *request) (any, error) { return addReaction(q, &q.issue.Post) }},
-	{"GET /repos/{owner}/{repo}/issues/comments/{id}/reactions", needRead, withComment(func(q *request, c *Comment) (any, error) { return listReactions(q, &c.Post) })},
-	{"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions", needComment, withComment(func(q *request, c *Comment) (any, error) { return addReaction(q, &c.Post) })},
-	{"GET /repos/{owner}/{repo}/pulls/comments/{id}/reactions", needRead, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return listReactions(q, &c.Post) })},
-	{"POST /repos/{owner}/{repo}/pulls/comments/{id}/reactions", needComment, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return addReaction(q, &c.Post) })},
-	{"DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions/{reaction}", needComment, withComment(func(q *request, c *Comment) (any, error) { return deleteReaction(q, &c.Post) })},
-	{"DELETE /repos/{owner}/{repo}/pulls/comments/{id}/reactions/{reaction}", needComment, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return deleteReaction(q, &c.Post) })},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/reactions/{reaction}", needComment, func(q *request) (any, error) { return deleteReaction(q, &q.issue.Post) }},
+	{"GET /repos/{owner}/{repo}/issues/{number}/reactions", needRead, readsIssue, func(q *request) (any, error) { return listReactions(q, &q.issue.Post) }},
+	{"POST /repos/{owner}/{repo}/issues/{number}/reactions", needComment, writesIssue, func(q *request) (any, error) { return addReaction(q, &q.issue.Post) }},
+	{"GET /repos/{owner}/{repo}/issues/comments/{id}/reactions", needRead, readsIssue, withComment(func(q *request, c *Comment) (any, error) { return listReactions(q, &c.Post) })},
+	{"POST /repos/{owner}/{repo}/issues/comments/{id}/reactions", needComment, writesIssue, withComment(func(q *request, c *Comment) (any, error) { return addReaction(q, &c.Post) })},
+	{"GET /repos/{owner}/{repo}/pulls/comments/{id}/reactions", needRead, "pull_requests=read", withReviewComment(func(q *request, c *ReviewComment) (any, error) { return listReactions(q, &c.Post) })},
+	{"POST /repos/{owner}/{repo}/pulls/comments/{id}/reactions", needComment, "pull_requests=write", withReviewComment(func(q *request, c *ReviewComment) (any, error) { return addReaction(q, &c.Post) })},
+	{"DELETE /repos/{owner}/{repo}/issues/comments/{id}/reactions/{reaction}", needComment, writesIssue, withComment(func(q *request, c *Comment) (any, error) { return deleteReaction(q, &c.Post) })},
+	{"DELETE /repos/{owner}/{repo}/pulls/comments/{id}/reactions/{reaction}", needComment, "pull_requests=write", withReviewComment(func(q *request, c *ReviewComment) (any, error) { return deleteReaction(q, &c.Post) })},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/reactions/{reaction}", needComment, writesIssue, func(q *request) (any, error) { return deleteReaction(q, &q.issue.Post) }},
 }
 
 // withComment finds the issue comment of {id} in the repository.
@@ -34,7 +34,7 @@ func withComment(serve func(*request, *Comment) (any, error)) func(*request) (an
 		if err != nil {
 			return nil, err
 		}
-		c := q.s.world.comment(id)
+		c := q.s.comments[id]
 		if c == nil || c.issue.repo != q.repo {
 			return nil, errNotFound
 		}
@@ -77,11 +77,7 @@ func listAllComments(q *request) (any, error) {
 	return paginate(q, cs, q.s.json.comment), nil
 }
 
-func createComment(q *request) (any, error) {
-	var in struct{ Body string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createComment(q *request, in struct{ Body string }) (any, error) {
 	if err := checkBody("IssueComment", in.Body, false); err != nil {
 		return nil, err
 	}
@@ -102,11 +98,7 @@ func (w world) addComment(i *Issue, id int64, author, body string, at time.Time)
 	return c
 }
 
-func patchComment(q *request, c *Comment) (any, error) {
-	var in struct{ Body string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchComment(q *request, c *Comment, in struct{ Body string }) (any, error) {
 	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
@@ -173,6 +165,5 @@ func deleteReaction(q *request, p *Post) (any, error) {
 		return nil, errNotFound
 	}
 	p.Reactions = slices.Delete(p.Reactions, at, at+1)
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }

@@ -9,10 +9,10 @@ import (
 )
 
 var commitRoutes = []route{
-	{"GET /repos/{owner}/{repo}/commits", needRead, listCommits},
-	{"GET /repos/{owner}/{repo}/commits/{ref}", needRead, getCommit},
-	{"GET /repos/{owner}/{repo}/commits/{ref}/pulls", needRead, commitPulls},
-	{"GET /repos/{owner}/{repo}/compare/{basehead...}", needRead, compareCommits},
+	{"GET /repos/{owner}/{repo}/commits", needRead, "contents=read", listCommits},
+	{"GET /repos/{owner}/{repo}/commits/{ref}", needRead, "contents=read", getCommit},
+	{"GET /repos/{owner}/{repo}/commits/{ref}/pulls", needRead, "pull_requests=read", commitPulls},
+	{"GET /repos/{owner}/{repo}/compare/{basehead...}", needRead, "contents=read", compareCommits},
 }
 
 // commitAt finds the commit that {ref} names.
@@ -97,8 +97,7 @@ func (pr pulls) with(r *Repository, sha string) []*Issue {
 	var found []*Issue
 	tip := pr.git.branchSHA(r, r.DefaultBranch)
 	landed := tip != "" && pr.git.isAncestor(r, sha, tip)
-	for _, n := range r.numbers() {
-		i := r.Issues[n]
+	for _, i := range r.inOrder() {
 		if i.Pull == nil || !i.Pull.merged() && (landed || i.State != "open") {
 			continue
 		}

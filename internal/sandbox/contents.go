@@ -9,9 +9,9 @@ import (
 )
 
 var contentRoutes = []route{
-	{"GET /repos/{owner}/{repo}/contents/{path...}", needRead, getContents},
-	{"PUT /repos/{owner}/{repo}/contents/{path...}", needWrite, putContents},
-	{"DELETE /repos/{owner}/{repo}/contents/{path...}", needWrite, deleteContents},
+	{"GET /repos/{owner}/{repo}/contents/{path...}", needRead, "contents=read", getContents},
+	{"PUT /repos/{owner}/{repo}/contents/{path...}", needWrite, "contents=write", putContents},
+	{"DELETE /repos/{owner}/{repo}/contents/{path...}", needWrite, "contents=write", deleteContents},
 }
 
 // getContents answers a file as content-file, a directory as a list of its entries.

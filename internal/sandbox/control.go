@@ -107,25 +107,25 @@ func (s *Server) controlHandler() http.Handler {
 			s.serveRoute(w, r, route{pattern: pattern, need: needNothing, serve: serve})
 		})
 	}
-	handle("PUT /users/{login}", setUser)
+	handle("PUT /users/{login}", withBody(setUser))
 	handle("DELETE /users/{login}", deleteUser)
-	handle("PUT /apps/{slug}", setApp)
-	handle("PUT /protection", setProtection)
-	handle("PUT /permissions", setPermissions)
-	handle("PUT /limits", setLimits)
-	handle("PUT /tokens", setToken)
-	handle("PUT /lag", setLag)
-	handle("PUT /issues", setIssue)
-	handle("PUT /runs/{id}", setRun)
-	handle("PUT /latency", setLatency)
+	handle("PUT /apps/{slug}", withBody(setApp))
+	handle("PUT /protection", withNamed(setProtection))
+	handle("PUT /permissions", withNamed(setPermissions))
+	handle("PUT /limits", withBody(setLimits))
+	handle("PUT /tokens", withBody(setToken))
+	handle("PUT /lag", withNamed(setLag))
+	handle("PUT /issues", withNamed(setIssue))
+	handle("PUT /runs/{id}", withNamed(setRun))
+	handle("PUT /latency", withBody(setLatency))
 	handle("PUT /pulls", setPulls)
-	handle("PUT /threads", resolveThreads)
+	handle("PUT /threads", withBody(resolveThreads))
 	handle("PUT /faults", setFaults)
-	handle("PUT /queries", setQueries)
-	handle("PUT /schema", setSchema)
-	handle("PUT /pushes", setPushes)
-	handle("PUT /clock", setClock)
-	handle("POST /repositories", controlRepository)
+	handle("PUT /queries", withBody(setQueries))
+	handle("PUT /schema", withBody(setSchema))
+	handle("PUT /pushes", withNamed(setPushes))
+	handle("PUT /clock", withBody(setClock))
+	handle("POST /repositories", withBody(controlRepository))
 	handle("DELETE /repositories/{owner}/{repo}", controlDrop)
 	handle("GET /secrets/{owner}/{repo}", controlSecrets)
 	mux.HandleFunc("GET /_sandbox/deliveries", func(w http.ResponseWriter, _ *http.Request) {
@@ -171,11 +171,7 @@ func (l *recordLog) clear(w http.ResponseWriter) {
 }
 
 // setUser makes an account and sets its right in a repository, the first one unless told.
-func setUser(q *request) (any, error) {
-	var in struct{ Type, Repository, Permission, Membership string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setUser(q *request, in struct{ Type, Repository, Permission, Membership string }) (any, error) {
 	login := q.r.PathValue("login")
 	if !loginPattern.MatchString(login) {
 		return nil, unprocessable("login: want GitHub's letters, digits and hyphens, and [bot] for a bot")
@@ -234,6 +230,17 @@ func deleteUser(q *request) (any, error) {
 	return obj{}, nil
 }
 
+// withNamed is withBody for a function that also takes the repository of the body, by default the first one.
+func withNamed[T any](serve func(*request, *Repository, T) (any, error)) func(*request) (any, error) {
+	return withBody(func(q *request, of struct{ Repository string }) (any, error) {
+		r, err := q.s.world.named(of.Repository)
+		if err != nil {
+			return nil, err
+		}
+		return andBody(serve)(q, r)
+	})
+}
+
 // named finds a repository by "owner/name"; an empty name is the first one.
 func (w world) named(full string) (*Repository, error) {
 	if full == "" && len(w.st.Repositories) > 0 {
@@ -268,14 +275,10 @@ func setFaults(q *request) (any, error) {
 }
 
 // setClock pins the time, or lets it run again when now is null. advance (a duration) moves a pinned clock.
-func setClock(q *request) (any, error) {
-	var in struct {
-		Now     *time.Time
-		Advance string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setClock(q *request, in struct {
+	Now     *time.Time
+	Advance string
+}) (any, error) {
 	if in.Advance != "" {
 		d, err := time.ParseDuration(in.Advance)
 		if err != nil {
@@ -309,17 +312,13 @@ func (s *Server) SetClock(t time.Time) {
 }
 
 // controlRepository makes a repository for anybody, with one commit unless it is to be empty.
-func controlRepository(q *request) (any, error) {
-	var in struct {
-		FullName      string `json:"full_name"`
-		DefaultBranch string `json:"default_branch"`
-		Private       bool
-		Empty         bool // without any commit
-		Files         map[string]string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func controlRepository(q *request, in struct {
+	FullName      string `json:"full_name"`
+	DefaultBranch string `json:"default_branch"`
+	Private       bool
+	Empty         bool // without any commit
+	Files         map[string]string
+}) (any, error) {
 	owner, name, ok := strings.Cut(in.FullName, "/")
 	if !ok || owner == "" || !repositoryName.MatchString(name) {
 		return nil, unprocessable("full_name: want owner/name")

@@ -78,21 +78,16 @@ func (in *pullsInput) pulls(r *Repository, first int) []SeedPull {
 
 // resolveThreads has somebody, by default the owner, resolve the review threads that begin with these comments, for which REST has no call:
 // https://docs.github.com/graphql/reference/mutations#resolvereviewthread
-func resolveThreads(q *request) (any, error) {
-	var in struct {
-		Comments []int64
-		By       string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func resolveThreads(q *request, in struct {
+	Comments []int64
+	By       string
+}) (any, error) {
 	for _, id := range in.Comments {
-		c := q.s.world.reviewComment(id)
+		c := q.s.reviewComments[id]
 		if c == nil || c.InReplyTo != 0 {
 			return nil, unprocessable(fmt.Sprintf("comments: no thread begins with %d", id))
 		}
 		c.Resolved, c.ResolvedBy = true, cmp.Or(in.By, c.issue.repo.Owner)
 	}
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }

@@ -23,26 +23,18 @@ var (
 
 // setRun makes or moves a workflow run. Jobs are told apart by their names: a job that the newest attempt has is changed,
 // any other added to it.
-func setRun(q *request) (any, error) {
-	var in struct {
-		Status, Conclusion, Repository, Name, Path, Event, Actor string
-		Attempt                                                  int
-		HeadSHA                                                  string `json:"head_sha"`
-		HeadBranch                                               string `json:"head_branch"`
-		HeadRepository                                           string `json:"head_repository"` // owner/name of a fork
-		Title                                                    string `json:"display_title"`
-		Jobs                                                     []jobInput
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setRun(q *request, r *Repository, in struct {
+	Status, Conclusion, Name, Path, Event, Actor string
+	Attempt                                      int
+	HeadSHA                                      string `json:"head_sha"`
+	HeadBranch                                   string `json:"head_branch"`
+	HeadRepository                               string `json:"head_repository"` // owner/name of a fork
+	Title                                        string `json:"display_title"`
+	Jobs                                         []jobInput
+}) (any, error) {
 	id, err := strconv.ParseInt(q.r.PathValue("id"), 10, 64)
 	if err != nil {
 		return nil, unprocessable("id: want a number")
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
 	}
 	if err := oneOf("status", in.Status, runStates); err != nil {
 		return nil, err

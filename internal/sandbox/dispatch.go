@@ -13,7 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-var dispatchRoutes = []route{{"POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches", needWrite, dispatchWorkflow}}
+var dispatchRoutes = []route{{"POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches", needWrite, "actions=write", withBody(dispatchWorkflow)}}
 
 // workflowFile is what a dispatch asks of a workflow's file.
 type workflowFile struct {
@@ -105,15 +105,11 @@ func (f *workflowFile) take(sent map[string]any) (map[string]string, error) {
 
 // dispatchWorkflow starts a run of a workflow, whoever asks for it: this is what a workflow's own token may start, too.
 // https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
-func dispatchWorkflow(q *request) (any, error) {
-	var in struct {
-		Ref     string
-		Inputs  map[string]any
-		Details bool `json:"return_run_details"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func dispatchWorkflow(q *request, in struct {
+	Ref     string
+	Inputs  map[string]any
+	Details bool `json:"return_run_details"`
+}) (any, error) {
 	if in.Ref == "" {
 		return nil, unprocessable("Invalid request.\n\n\"ref\" wasn't supplied.")
 	}

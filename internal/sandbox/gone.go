@@ -57,18 +57,10 @@ func (s *Server) byName(r *http.Request) *http.Request {
 
 // setIssue does to an issue what nobody can through the REST API: "deleted", "transferred" to another repository, or
 // "converted" into a discussion.
-func setIssue(q *request) (any, error) {
-	var in struct {
-		Repository, State, To, By string
-		Number                    int
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
+func setIssue(q *request, r *Repository, in struct {
+	State, To, By string
+	Number        int
+}) (any, error) {
 	i := r.Issues[in.Number]
 	if i == nil || i.Pull != nil {
 		return nil, unprocessable(fmt.Sprintf("number: there is no issue %d", in.Number))

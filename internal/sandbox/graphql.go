@@ -24,7 +24,7 @@ func SDL() string { return sdl }
 // graphqlSchema is the schema with its resolvers. Resolvers run one at a time (they share git's memos) and under
 // Server.mu, so a query sees one state of the world. They find the request they serve in their root.
 var graphqlSchema = sync.OnceValues(func() (*graphql.Schema, error) {
-	schema, err := graphql.ParseSchema(sdl, &gqlRoot{}, graphql.MaxParallelism(1))
+	schema, err := graphql.ParseSchema(sdl, &gqlRoot{}, graphql.MaxParallelism(1), graphql.UseFieldResolvers())
 	if err != nil {
 		return nil, fmt.Errorf("bind resolvers to GitHub's schema: %w", err)
 	}

@@ -73,12 +73,9 @@ func (u *gqlRollup) Contexts(args pageArgs) (*gqlContexts, error) {
 
 // gqlStateCount is how many checks of one kind are in a state.
 type gqlStateCount struct {
-	state string
-	count int32
+	State string
+	Count int32
 }
-
-func (n *gqlStateCount) State() string { return n.state }
-func (n *gqlStateCount) Count() int32  { return n.count }
 
 // CheckRunCountsByState leaves out what the token cannot read.
 func (c *gqlContexts) CheckRunCountsByState() *[]*gqlStateCount {
@@ -109,8 +106,8 @@ func (c *gqlContexts) counts(state func(*gqlContext) (string, bool)) *[]*gqlStat
 		if !ok {
 			continue
 		}
-		if i := slices.IndexFunc(out, func(n *gqlStateCount) bool { return n.state == s }); i >= 0 {
-			out[i].count++
+		if i := slices.IndexFunc(out, func(n *gqlStateCount) bool { return n.State == s }); i >= 0 {
+			out[i].Count++
 		} else {
 			out = append(out, &gqlStateCount{s, 1})
 		}
@@ -158,7 +155,9 @@ func (u *gqlRollup) required(name string, args requiredArgs) (bool, error) {
 	case args.PullRequestNumber != nil:
 		i = u.r.Issues[int(*args.PullRequestNumber)]
 	case args.PullRequestID != nil:
-		i, _ = u.look.s.world.node(string(*args.PullRequestID)).(*Issue)
+		if prefix, id, _ := parseNodeID(string(*args.PullRequestID)); prefix == nodePull {
+			i = u.look.s.issues[id]
+		}
 	default:
 		return false, &refusal{kind: "ARGUMENT_ERROR", message: "Either the ID or the number of the pull request must be specified"}
 	}

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -11,58 +10,25 @@ import (
 // gqlCommit is https://docs.github.com/en/graphql/reference/objects#commit.
 type gqlCommit struct{ *gqlObject }
 
-// commitText is a commit object taken apart.
-type commitText struct {
-	tree              string
-	parents           []string
-	author, committer *gqlSignature
-	message           string
-}
-
-func (c *gqlCommit) parse() (*commitText, error) {
-	data, err := c.read()
-	if err != nil {
-		return nil, err
-	}
-	head, message, _ := strings.Cut(string(data), "\n\n")
-	t := &commitText{message: strings.TrimSuffix(message, "\n"), author: &gqlSignature{}, committer: &gqlSignature{}}
-	for _, line := range strings.Split(head, "\n") {
-		key, value, _ := strings.Cut(line, " ")
-		switch key {
-		case "tree":
-			t.tree = value
-		case "parent":
-			t.parents = append(t.parents, value)
-		case "author":
-			t.author = c.look.signature(value)
-		case "committer":
-			t.committer = c.look.signature(value)
-		}
-	}
-	return t, nil
-}
+func (c *gqlCommit) info() (*commitInfo, error) { return c.look.s.git.commitOf(c.r, c.oid) }
 
 // gqlSignature is https://docs.github.com/en/graphql/reference/objects#gitactor.
 type gqlSignature struct {
-	look        *look
-	name, email string
-	at          time.Time
+	look *look
+	s    signature
+	zone *time.Location
 }
 
-// signature reads "Name <address> 1700000000 +0200".
-func (l *look) signature(line string) *gqlSignature {
-	name, rest, _ := strings.Cut(line, " <")
-	email, when, _ := strings.Cut(rest, "> ")
-	seconds, zone, _ := strings.Cut(when, " ")
-	return &gqlSignature{l, name, email, gitDate(seconds, zone)}
-}
+func (a *gqlSignature) Name() *string { return some(a.s.Name) }
 
-func (a *gqlSignature) Name() *string { return some(a.name) }
-func (a *gqlSignature) Date() *text   { return some(text(a.at.Format(time.RFC3339))) }
+func (a *gqlSignature) Date() *text {
+	at, _ := time.Parse(time.RFC3339, a.s.Date) // as stamp wrote it
+	return some(text(at.In(a.zone).Format(time.RFC3339)))
+}
 
 // User is the account that the noreply address names; null for any other address.
 func (a *gqlSignature) User() *gqlActor {
-	local, ok := strings.CutSuffix(a.email, "@users.noreply.github.com")
+	local, ok := strings.CutSuffix(a.s.Email, "@users.noreply.github.com")
 	if !ok {
 		return nil
 	}
@@ -73,11 +39,11 @@ func (a *gqlSignature) User() *gqlActor {
 }
 
 func (c *gqlCommit) Message() (string, error) {
-	t, err := c.parse()
+	t, err := c.info()
 	if err != nil {
 		return "", err
 	}
-	return t.message, nil
+	return t.Message, nil
 }
 
 func (c *gqlCommit) MessageHeadline() (string, error) {
@@ -87,48 +53,35 @@ func (c *gqlCommit) MessageHeadline() (string, error) {
 }
 
 func (c *gqlCommit) Author() (*gqlSignature, error) {
-	t, err := c.parse()
+	t, err := c.info()
 	if err != nil {
 		return nil, err
 	}
-	return t.author, nil
+	raw, err := c.read()
+	_, line, _ := strings.Cut(string(raw), "\nauthor ")
+	line, _, _ = strings.Cut(line, "\n")
+	a := &gqlSignature{c.look, t.Author, time.UTC}
+	if in, err := time.Parse("-0700", line[strings.LastIndex(line, " ")+1:]); err == nil {
+		a.zone = in.Location()
+	}
+	return a, err
 }
 
 func (c *gqlCommit) CommittedDate() (text, error) {
-	t, err := c.parse()
+	t, err := c.info()
 	if err != nil {
 		return "", err
 	}
-	return dateTime(t.committer.at), nil
+	return text(t.Committer.Date), nil
 }
 
 // File is null where the commit has nothing at that path.
 func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
-	name := path.Clean(args.Path)
-	parent := c.oid + ":"
-	if dir := path.Dir(name); dir != "." {
-		parent += dir
-	}
-	oid, err := memo(c.look.s, fmt.Sprint("tree ", c.r.ID, parent), func() (string, error) {
-		found, err := c.look.s.git.objects(c.r).find(parent)
-		if errors.Is(err, errNoObject) { // and there never will be one
-			return "", nil
-		}
-		return found.sha, err
-	})
-	if err != nil || oid == "" {
+	e, err := c.look.s.trees.at(c.r, c.oid, path.Clean(args.Path))
+	if err != nil || e == nil {
 		return nil, err
 	}
-	entries, err := (&gqlObject{c.look, c.r, oid, "tree"}).list(path.Dir(name))
-	if err != nil {
-		return nil, nil // the parent is a file
-	}
-	for _, e := range entries {
-		if e.path == name {
-			return e, nil
-		}
-	}
-	return nil, nil
+	return &gqlTreeEntry{c.look, c.r, *e}, nil
 }
 
 // commits pages through a list of commits.
@@ -138,11 +91,11 @@ func (c *gqlCommit) commits(shas []string, args pageArgs) (*connection[gqlCommit
 }
 
 func (c *gqlCommit) Parents(args pageArgs) (*connection[gqlCommit], error) {
-	t, err := c.parse()
+	t, err := c.info()
 	if err != nil {
 		return nil, err
 	}
-	return c.commits(t.parents, args)
+	return c.commits(t.Parents, args)
 }
 
 // History is the commit and what is behind it, newest first.

@@ -44,11 +44,7 @@ var heavyAnswers = map[string]struct {
 }
 
 // setQueries sets when queries are too heavy; without an answer none is.
-func setQueries(q *request) (any, error) {
-	var in QueryLimits
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setQueries(q *request, in QueryLimits) (any, error) {
 	if _, known := heavyAnswers[in.Answer]; !known && in.Answer != "" && in.Answer != partialAnswer {
 		return nil, unprocessable("answer: want partial, or one of " + fmt.Sprint(slices.Sorted(maps.Keys(heavyAnswers))))
 	}
@@ -56,8 +52,7 @@ func setQueries(q *request) (any, error) {
 	if in.Answer != "" {
 		q.s.st.Queries = &in
 	}
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // giveUp looks whether an answer is more than the limits allow. It makes a partial answer of it, or names the one that is

@@ -62,8 +62,7 @@ func (i *gqlIssue) ClosedByPullRequestsReferences(args struct {
 		return nil, err
 	}
 	var found []*Issue
-	for _, n := range i.repo.numbers() {
-		pull := i.repo.Issues[n]
+	for _, pull := range i.repo.inOrder() {
 		if pull.Pull == nil || pull.State == "closed" && !pull.Pull.merged() && !args.IncludeClosedPrs {
 			continue
 		}

@@ -11,12 +11,9 @@ import (
 
 // gqlMinimized is https://docs.github.com/en/graphql/reference/mutations#minimizecomment.
 type gqlMinimized struct {
-	client *string
-	post   *gqlMinimizable
+	ClientMutationID *string
+	MinimizedComment *gqlMinimizable
 }
-
-func (m *gqlMinimized) ClientMutationID() *string         { return m.client }
-func (m *gqlMinimized) MinimizedComment() *gqlMinimizable { return m.post }
 
 // gqlMinimizable is GitHub's interface Minimizable.
 type gqlMinimizable struct {
@@ -32,10 +29,7 @@ func (*gqlRoot) MinimizeComment(ctx context.Context, args struct {
 		Classifier       string
 	}
 }) (*gqlMinimized, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	n := l.node(string(args.Input.SubjectID))
 	post := (*gqlPost)(nil)
 	if n != nil {
@@ -71,12 +65,9 @@ func (l *look) mayChange(post *gqlPost, id graphql.ID, mutation string) error {
 
 // gqlUpdated is https://docs.github.com/en/graphql/reference/mutations#updateissuecomment.
 type gqlUpdated struct {
-	client  *string
-	comment *gqlComment
+	ClientMutationID *string
+	IssueComment     *gqlComment
 }
-
-func (u *gqlUpdated) ClientMutationID() *string { return u.client }
-func (u *gqlUpdated) IssueComment() *gqlComment { return u.comment }
 
 // UpdateIssueComment replaces the text of a comment in the conversation. People with write access may.
 func (*gqlRoot) UpdateIssueComment(ctx context.Context, args struct {
@@ -86,10 +77,7 @@ func (*gqlRoot) UpdateIssueComment(ctx context.Context, args struct {
 		Body             string
 	}
 }) (*gqlUpdated, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	var comment *gqlComment
 	var post *gqlPost
 	if n := l.node(string(args.Input.ID)); n != nil {

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/graph-gophers/graphql-go"
@@ -58,47 +59,52 @@ func (l *look) find(id string) (any, *Repository) {
 	if value, repo := l.findObject(id); value != nil {
 		return value, repo
 	}
-	prefix, _, _ := parseNodeID(id)
-	switch v := l.s.world.node(id).(type) {
-	case *User:
-		return &gqlActor{look: l, u: v}, nil
-	case *Repository:
-		return &gqlRepository{l, v}, v
-	case *Issue:
-		l.see(v)
-		if prefix == nodePull && v.Pull != nil {
-			return l.pull(v), v.repo
+	prefix, n, _ := parseNodeID(id)
+	switch prefix {
+	case nodeUser, nodeBot:
+		if at := slices.IndexFunc(l.s.st.Users, func(u *User) bool { return u.ID == n }); at >= 0 {
+			return &gqlActor{look: l, u: l.s.st.Users[at]}, nil
 		}
-		if prefix == nodeIssue && v.Pull == nil {
-			return l.issue(v), v.repo
+	case nodeRepository:
+		if r := l.s.world.repositoryByID(n); r != nil {
+			return &gqlRepository{l, r}, r
 		}
-	case *Comment:
-		return l.comment(v), v.issue.repo
-	case *Review:
-		if l.shows(v) {
+	case nodeIssue, nodePull:
+		i := l.s.issues[n]
+		if i == nil || (prefix == nodePull) != (i.Pull != nil) {
+			return nil, nil
+		}
+		l.see(i)
+		if i.Pull != nil {
+			return l.pull(i), i.repo
+		}
+		return l.issue(i), i.repo
+	case nodeComment:
+		if c := l.s.comments[n]; c != nil {
+			return l.comment(c), c.issue.repo
+		}
+	case nodeReview:
+		if v := l.s.reviews[n]; l.shows(v) {
 			return l.review(v), v.issue.repo
 		}
-	case *ReviewComment:
-		if !l.shows(l.s.world.review(v.ReviewID)) {
+	case nodeReviewComment, nodeThread:
+		c := l.s.reviewComments[n]
+		if c == nil || !l.shows(l.s.reviews[c.ReviewID]) {
 			return nil, nil
 		}
 		if prefix == nodeThread {
-			return l.threadOf(v), v.issue.repo
+			return l.threadOf(c), c.issue.repo
 		}
-		return l.reviewComment(v), v.issue.repo
-	}
-	switch prefix {
+		return l.reviewComment(c), c.issue.repo
 	case nodeLabeled, nodeUnlabeled, nodeRenamed, nodeBaseChanged, nodeDeletion, nodeQueueAdded, nodeQueueRemoved:
 		return l.findTimelineEvent(id)
+	case nodeLabel:
+		return l.findLabel(n)
 	}
-	return l.findLabel(id)
+	return nil, nil
 }
 
-func (l *look) findLabel(id string) (any, *Repository) {
-	prefix, n, ok := parseNodeID(id)
-	if !ok || prefix != nodeLabel {
-		return nil, nil
-	}
+func (l *look) findLabel(n int64) (any, *Repository) {
 	for _, r := range l.s.st.Repositories {
 		for _, label := range r.Labels {
 			if label.ID == n {

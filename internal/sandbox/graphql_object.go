@@ -6,7 +6,6 @@ import (
 	"path"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/graph-gophers/graphql-go"
@@ -142,56 +141,31 @@ func isText(data []byte) bool {
 type gqlTree struct{ *gqlObject }
 
 func (t *gqlTree) Entries() (*[]*gqlTreeEntry, error) {
-	entries, err := t.list("")
-	return &entries, err
-}
-
-// list reads a tree; below is the path of the tree itself.
-func (o *gqlObject) list(below string) ([]*gqlTreeEntry, error) {
-	there, err := memo(o.look.s, fmt.Sprint("entries ", o.r.ID, o.oid), func() ([]contentEntry, error) { return o.look.s.trees.list(o.r, o.oid, "") })
-	if err != nil {
-		return nil, fmt.Errorf("list tree: %w", err)
-	}
+	there, err := t.look.s.trees.list(t.r, t.oid, "")
 	entries := []*gqlTreeEntry{}
 	for _, e := range there {
-		mode, _ := strconv.ParseInt(e.mode, 8, 32) // git's own
-		entries = append(entries, &gqlTreeEntry{o.look, o.r, path.Join(below, e.path), int32(mode), e.kind, e.sha})
+		entries = append(entries, &gqlTreeEntry{t.look, t.r, e})
 	}
-	return entries, nil
+	return &entries, err
 }
 
 // gqlTreeEntry is https://docs.github.com/en/graphql/reference/objects#treeentry.
 type gqlTreeEntry struct {
 	look *look
 	r    *Repository
-	path string
-	mode int32
-	kind string
-	oid  string
+	e    contentEntry
 }
 
-func (e *gqlTreeEntry) Name() string  { return path.Base(e.path) }
-func (e *gqlTreeEntry) Path() *string { return &e.path }
-func (e *gqlTreeEntry) Mode() int32   { return e.mode }
-func (e *gqlTreeEntry) Type() string  { return e.kind }
-func (e *gqlTreeEntry) OID() text     { return text(e.oid) }
-func (e *gqlTreeEntry) Size() int32 {
-	return int32(e.look.s.trees.size(e.r, contentEntry{kind: e.kind, sha: e.oid}))
+func (e *gqlTreeEntry) Name() string  { return path.Base(e.e.path) }
+func (e *gqlTreeEntry) Path() *string { return &e.e.path }
+func (e *gqlTreeEntry) Type() string  { return e.e.kind }
+func (e *gqlTreeEntry) OID() text     { return text(e.e.sha) }
+func (e *gqlTreeEntry) Size() int32   { return int32(e.look.s.trees.size(e.r, e.e)) }
+func (e *gqlTreeEntry) Mode() int32 {
+	mode, _ := strconv.ParseInt(e.e.mode, 8, 32) // git's own
+	return int32(mode)
 }
-func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.look.object(e.r, e.oid) }
+func (e *gqlTreeEntry) Object() (*gqlObject, error) { return e.look.object(e.r, e.e.sha) }
 
 // gqlTag is https://docs.github.com/en/graphql/reference/objects#tag: an annotated tag.
 type gqlTag struct{ *gqlObject }
-
-// gitDate reads git's "1700000000 +0200".
-func gitDate(seconds, zone string) time.Time {
-	n, err := strconv.ParseInt(seconds, 10, 64)
-	if err != nil {
-		return time.Time{}
-	}
-	at, err := time.Parse("-0700", zone)
-	if err != nil {
-		return time.Unix(n, 0).UTC()
-	}
-	return time.Unix(n, 0).In(at.Location())
-}

@@ -43,57 +43,33 @@ func readCursor(cursor string) (k sortKey, err error) {
 
 // connection is a page of a list, for every connection type of the schema.
 type connection[N any] struct {
-	nodes    []*N
-	cursors  []string
-	total    int
-	previous bool
-	next     bool
+	page  pageInfo
+	edges []*edge[N]
+	total int
 }
 
 // edge is an entry of a page with its cursor.
 type edge[N any] struct {
-	cursor string
-	node   *N
-}
-
-func (e *edge[N]) Cursor() string { return e.cursor }
-func (e *edge[N]) Node() *N       { return e.node }
-
-func (c *connection[N]) TotalCount() int32 { return int32(c.total) }
-func (c *connection[N]) Nodes() *[]*N      { return &c.nodes }
-func (c *connection[N]) PageInfo() *pageInfo {
-	return &pageInfo{cursors: c.cursors, previous: c.previous, next: c.next}
-}
-
-func (c *connection[N]) Edges() *[]*edge[N] {
-	edges := make([]*edge[N], len(c.nodes))
-	for i := range c.nodes {
-		edges[i] = &edge[N]{c.cursors[i], c.nodes[i]}
-	}
-	return &edges
+	Cursor string
+	Node   *N
 }
 
 // pageInfo is https://docs.github.com/en/graphql/reference/objects#pageinfo.
 type pageInfo struct {
-	cursors        []string
-	previous, next bool
+	HasNextPage, HasPreviousPage bool
+	StartCursor, EndCursor       *string
 }
 
-func (p *pageInfo) HasNextPage() bool     { return p.next }
-func (p *pageInfo) HasPreviousPage() bool { return p.previous }
+func (c *connection[N]) TotalCount() int32   { return int32(c.total) }
+func (c *connection[N]) PageInfo() *pageInfo { return &c.page }
+func (c *connection[N]) Edges() *[]*edge[N]  { return &c.edges }
 
-func (p *pageInfo) StartCursor() *string {
-	if len(p.cursors) == 0 {
-		return nil
+func (c *connection[N]) Nodes() *[]*N {
+	nodes := make([]*N, len(c.edges))
+	for i, e := range c.edges {
+		nodes[i] = e.Node
 	}
-	return &p.cursors[0]
-}
-
-func (p *pageInfo) EndCursor() *string {
-	if len(p.cursors) == 0 {
-		return nil
-	}
-	return &p.cursors[len(p.cursors)-1]
+	return &nodes
 }
 
 // listing is what a connection pages through.
@@ -163,13 +139,12 @@ func pageOf[T, N any](args pageArgs, l listing[T, N]) (*connection[N], error) {
 	default:
 		to = from
 	}
-	c := &connection[N]{total: len(entries), previous: from > 0, next: to < len(entries)}
+	c := &connection[N]{total: len(entries), page: pageInfo{HasPreviousPage: from > 0, HasNextPage: to < len(entries)}, edges: []*edge[N]{}}
 	for _, e := range entries[from:to] {
-		c.nodes = append(c.nodes, l.wrap(e.item))
-		c.cursors = append(c.cursors, e.key.cursor())
+		c.edges = append(c.edges, &edge[N]{e.key.cursor(), l.wrap(e.item)})
 	}
-	if c.nodes == nil {
-		c.nodes = []*N{}
+	if n := len(c.edges); n > 0 {
+		c.page.StartCursor, c.page.EndCursor = &c.edges[0].Cursor, &c.edges[n-1].Cursor
 	}
 	return c, nil
 }

@@ -23,14 +23,9 @@ type gqlQueueEntry struct {
 	e *QueueEntry
 }
 
-func (q *gqlQueueEntry) ID() graphql.ID               { return graphql.ID(nodeID(nodeQueueEntry, q.e.ID)) }
-func (q *gqlQueueEntry) EnqueuedAt() text             { return dateTime(q.e.At) }
-func (q *gqlQueueEntry) EstimatedTimeToMerge() *int32 { return nil }
-func (q *gqlQueueEntry) Jump() bool                   { return q.e.Jump }
-func (q *gqlQueueEntry) Solo() bool                   { return false }
-func (q *gqlQueueEntry) PullRequest() *gqlPull        { return q.p }
-func (q *gqlQueueEntry) BaseCommit() *gqlCommit       { return q.p.look.commit(q.p.repo, q.e.Base) }
-func (q *gqlQueueEntry) HeadCommit() *gqlCommit       { return q.p.look.commit(q.p.repo, q.e.Group) }
+func (q *gqlQueueEntry) ID() graphql.ID         { return graphql.ID(nodeID(nodeQueueEntry, q.e.ID)) }
+func (q *gqlQueueEntry) PullRequest() *gqlPull  { return q.p }
+func (q *gqlQueueEntry) HeadCommit() *gqlCommit { return q.p.look.commit(q.p.repo, q.e.Group) }
 
 func (q *gqlQueueEntry) Enqueuer() *gqlActor {
 	return &gqlActor{look: q.p.look, u: q.p.look.s.world.author(q.e.Enqueuer)}
@@ -69,19 +64,13 @@ func (e *gqlQueueEvent) ID() graphql.ID {
 
 // gqlQueued is the payload of EnqueuePullRequest and of DequeuePullRequest.
 type gqlQueued struct {
-	client *string
-	entry  *gqlQueueEntry
+	ClientMutationID *string
+	MergeQueueEntry  *gqlQueueEntry
 }
-
-func (q *gqlQueued) ClientMutationID() *string       { return q.client }
-func (q *gqlQueued) MergeQueueEntry() *gqlQueueEntry { return q.entry }
 
 // pullToQueue finds the pull request of a mutation for somebody who may queue it.
 func pullToQueue(ctx context.Context, id graphql.ID) (*gqlPull, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	n := l.node(string(id))
 	if n == nil {
 		return nil, unresolved("Could not resolve to a node with the global id of '%s'", id)
@@ -106,11 +95,14 @@ func (*gqlRoot) EnqueuePullRequest(ctx context.Context, args struct {
 	if err != nil {
 		return nil, err
 	}
-	expected, jump := "", args.Input.Jump != nil && *args.Input.Jump
+	if args.Input.Jump != nil {
+		return nil, &refusal{kind: "", message: "The sandbox lets nobody jump its merge queues"}
+	}
+	expected := ""
 	if args.Input.ExpectedHeadOID != nil {
 		expected = string(*args.Input.ExpectedHeadOID)
 	}
-	e, err := pull.look.s.queues.enqueue(pull.i, pull.look.viewer, expected, jump)
+	e, err := pull.look.s.queues.enqueue(pull.i, pull.look.viewer, expected)
 	if err != nil {
 		return nil, err
 	}

@@ -135,16 +135,14 @@ type collaborators struct {
 
 // collaborator is one edge of it.
 type collaborator struct {
-	*edge[gqlActor]
-	permission string
+	edge[gqlActor]
+	Permission string
 }
 
-func (c *collaborator) Permission() string { return c.permission }
-
 func (c *collaborators) Edges() *[]*collaborator {
-	edges := make([]*collaborator, len(c.nodes))
-	for i, e := range *c.connection.Edges() {
-		edges[i] = &collaborator{e, permissionNames[c.r.look.s.world.permission(c.r.r, e.node.u.Login)]}
+	edges := make([]*collaborator, len(c.edges))
+	for i, e := range c.edges {
+		edges[i] = &collaborator{*e, permissionNames[c.r.look.s.world.permission(c.r.r, e.Node.u.Login)]}
 	}
 	return &edges
 }

@@ -102,7 +102,7 @@ func (c *gqlReviewComment) OriginalCommit() *gqlCommit {
 
 // PublishedAt is when its review was submitted; CreatedAt is when it was drafted.
 func (c *gqlReviewComment) PublishedAt() *text {
-	if v := c.look.s.world.review(c.c.ReviewID); v != nil {
+	if v := c.look.s.reviews[c.c.ReviewID]; v != nil {
 		return maybeTime(v.SubmittedAt)
 	}
 	return maybeTime(&c.c.CreatedAt)
@@ -122,21 +122,21 @@ func (c *gqlReviewComment) Commit() *gqlCommit {
 }
 
 func (c *gqlReviewComment) PullRequestReview() *gqlReview {
-	if v := c.look.s.world.review(c.c.ReviewID); c.look.shows(v) {
+	if v := c.look.s.reviews[c.c.ReviewID]; c.look.shows(v) {
 		return c.look.review(v)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) ReplyTo() *gqlReviewComment {
-	if first := c.look.s.world.reviewComment(c.c.InReplyTo); first != nil {
+	if first := c.look.s.reviewComments[c.c.InReplyTo]; first != nil {
 		return c.look.reviewComment(first)
 	}
 	return nil
 }
 
 func (c *gqlReviewComment) State() string {
-	if v := c.look.s.world.review(c.c.ReviewID); v != nil && v.State == "PENDING" {
+	if v := c.look.s.reviews[c.c.ReviewID]; v != nil && v.State == "PENDING" {
 		return "PENDING"
 	}
 	return "SUBMITTED"
@@ -153,7 +153,7 @@ func (l *look) threads(i *Issue) []*gqlThread {
 	var threads []*gqlThread
 	byRoot := map[int64]*gqlThread{}
 	for _, c := range i.Pull.ReviewComments {
-		if !l.shows(l.s.world.review(c.ReviewID)) {
+		if !l.shows(l.s.reviews[c.ReviewID]) {
 			continue
 		}
 		root := c.InReplyTo
@@ -204,12 +204,9 @@ func (t *gqlThread) ResolvedBy() *gqlActor {
 
 // gqlResolved is the payload of ResolveReviewThread.
 type gqlResolved struct {
-	client *string
-	thread *gqlThread
+	ClientMutationID *string
+	Thread           *gqlThread
 }
-
-func (r *gqlResolved) ClientMutationID() *string { return r.client }
-func (r *gqlResolved) Thread() *gqlThread        { return r.thread }
 
 // ResolveReviewThread is https://docs.github.com/en/graphql/reference/mutations#resolvereviewthread. One that is resolved stays as
 // it is. A token needs to write contents, too: https://github.com/orgs/community/discussions/44650
@@ -219,10 +216,7 @@ func (*gqlRoot) ResolveReviewThread(ctx context.Context, args struct {
 		ThreadID         graphql.ID
 	}
 }) (*gqlResolved, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	n := l.node(string(args.Input.ThreadID))
 	if n == nil {
 		return nil, unresolved("Could not resolve to a node with the global id of '%s'", args.Input.ThreadID)

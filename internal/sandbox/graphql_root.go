@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -66,30 +65,19 @@ func int32Of(id int64) *int32 {
 // gqlRoot resolves Query. It is one for all queries: what a query knows comes with its context.
 type gqlRoot struct{}
 
-func lookOf(ctx context.Context) (*look, error) {
-	l, ok := ctx.Value(lookKey{}).(*look)
-	if !ok {
-		return nil, errors.New("query without a viewer")
-	}
-	return l, nil
-}
+// lookOf is the look that answerQuery has put into every context of a query.
+func lookOf(ctx context.Context) *look { return ctx.Value(lookKey{}).(*look) }
 
 // ID is the id of the query itself, which GitHub has for Relay's sake.
 func (*gqlRoot) ID() graphql.ID { return "Query" }
 
-func (*gqlRoot) Viewer(ctx context.Context) (*gqlActor, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &gqlActor{l, l.viewer, true}, nil
+func (*gqlRoot) Viewer(ctx context.Context) *gqlActor {
+	l := lookOf(ctx)
+	return &gqlActor{l, l.viewer, true}
 }
 
 func (*gqlRoot) User(ctx context.Context, args struct{ Login string }) (*gqlActor, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	if u := l.s.world.user(args.Login); u != nil && u.Type == "User" {
 		return &gqlActor{look: l, u: u}, nil
 	}
@@ -100,10 +88,7 @@ func (*gqlRoot) Repository(ctx context.Context, args struct {
 	Owner, Name   string
 	FollowRenames bool
 }) (*gqlRepository, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	r := l.s.world.repository(args.Owner, args.Name)
 	if r == nil && args.FollowRenames {
 		r = renamed(l.s.world, args.Owner, args.Name)
@@ -120,10 +105,7 @@ func (l *look) sees(r *Repository) bool {
 }
 
 func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNode, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+	l := lookOf(ctx)
 	if n := l.node(string(args.ID)); n != nil {
 		return n, l.forbidsNode(n)
 	}
@@ -131,11 +113,8 @@ func (*gqlRoot) Node(ctx context.Context, args struct{ ID graphql.ID }) (*gqlNod
 }
 
 // Nodes looks up several ids. What is not there is null, with an error of its own.
-func (*gqlRoot) Nodes(ctx context.Context, args struct{ IDs []graphql.ID }) ([]*gqlNode, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
+func (*gqlRoot) Nodes(ctx context.Context, args struct{ IDs []graphql.ID }) []*gqlNode {
+	l := lookOf(ctx)
 	nodes := make([]*gqlNode, len(args.IDs))
 	for i, id := range args.IDs {
 		nodes[i] = l.node(string(id))
@@ -147,15 +126,11 @@ func (*gqlRoot) Nodes(ctx context.Context, args struct{ IDs []graphql.ID }) ([]*
 				Message: fmt.Sprintf("Could not resolve to a node with the global id of '%s'", id)})
 		}
 	}
-	return nodes, nil
+	return nodes
 }
 
-func (*gqlRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) (*gqlRateLimit, error) {
-	l, err := lookOf(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &gqlRateLimit{l}, nil
+func (*gqlRoot) RateLimit(ctx context.Context, _ struct{ DryRun bool }) *gqlRateLimit {
+	return &gqlRateLimit{lookOf(ctx)}
 }
 
 // gqlRateLimit is https://docs.github.com/en/graphql/reference/objects#ratelimit.

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/graph-gophers/graphql-go"
 
@@ -81,13 +82,11 @@ func (e *gqlDeletion) Actor() *gqlActor {
 	return e.look.actor(e.e.Actor)
 }
 
-// timelineItem is a member of the unions IssueTimelineItems and PullRequestTimelineItems; one of its five is set.
+// timelineItem is an event, which is a member of the unions IssueTimelineItems and PullRequestTimelineItems.
 type timelineItem struct {
-	label *gqlLabelEvent
-	title *gqlTitleEvent
-	queue *gqlQueueEvent
-	base  *gqlBaseEvent
-	gone  *gqlDeletion
+	kind  string
+	key   sortKey
+	event interface{ ID() graphql.ID }
 }
 
 // The words of GitHub's IssueTimelineItemsItemType for what the sandbox keeps.
@@ -104,94 +103,27 @@ const (
 
 var itemsKept = []string{itemLabeled, itemUnlabeled, itemRenamed, itemQueued, itemDequeued, itemRebased, itemDeleted, itemMoved}
 
-func (t *timelineItem) kind() string {
-	switch {
-	case t.title != nil:
-		return itemRenamed
-	case t.base != nil:
-		return itemRebased
-	case t.gone != nil:
-		return itemDeleted
-	case t.queue != nil && t.queue.e.On:
-		return itemQueued
-	case t.queue != nil:
-		return itemDequeued
-	case t.label.e.On:
-		return itemLabeled
-	}
-	return itemUnlabeled
-}
-
-func (t *timelineItem) key() sortKey {
-	switch {
-	case t.title != nil:
-		return sortKey{t.title.e.At.Unix(), t.title.e.ID}
-	case t.queue != nil:
-		return sortKey{t.queue.e.At.Unix(), t.queue.e.ID}
-	case t.base != nil:
-		return sortKey{t.base.e.At.Unix(), t.base.e.ID}
-	case t.gone != nil:
-		return sortKey{t.gone.e.At.Unix(), t.gone.e.ID}
-	}
-	return sortKey{t.label.e.At.Unix(), t.label.e.ID}
-}
-
-func (t *timelineItem) ToLabeledEvent() (*gqlLabelEvent, bool) {
-	return t.label, t.kind() == itemLabeled
-}
-
-func (t *timelineItem) ToUnlabeledEvent() (*gqlLabelEvent, bool) {
-	return t.label, t.kind() == itemUnlabeled
-}
-
-func (t *timelineItem) ToRenamedTitleEvent() (*gqlTitleEvent, bool) {
-	return t.title, t.kind() == itemRenamed
-}
-
-func (t *timelineItem) ToAddedToMergeQueueEvent() (*gqlQueueEvent, bool) {
-	return t.queue, t.kind() == itemQueued
-}
-
-func (t *timelineItem) ToRemovedFromMergeQueueEvent() (*gqlQueueEvent, bool) {
-	return t.queue, t.kind() == itemDequeued
-}
-
-func (t *timelineItem) ToBaseRefChangedEvent() (*gqlBaseEvent, bool) {
-	return t.base, t.kind() == itemRebased
-}
-
-func (t *timelineItem) ToCommentDeletedEvent() (*gqlDeletion, bool) {
-	return t.gone, t.kind() == itemDeleted
-}
-
-// The other members of the unions that the schema knows; no item is one.
-
-func (t *timelineItem) ToAutomaticBaseChangeSucceededEvent() (*gqlBaseEvent, bool) {
-	return nil, false
-}
-func (t *timelineItem) ToIssueComment() (*gqlComment, bool)           { return nil, false }
-func (t *timelineItem) ToPullRequestCommit() (*gqlPullCommit, bool)   { return nil, false }
-func (t *timelineItem) ToPullRequestReview() (*gqlReview, bool)       { return nil, false }
-func (t *timelineItem) ToPullRequestReviewThread() (*gqlThread, bool) { return nil, false }
-
 // timeline is all that the sandbox keeps of an issue's.
-func (l *look) timeline(i *Issue) []*timelineItem {
-	var all []*timelineItem
+func (l *look) timeline(i *Issue) []timelineItem {
+	var all []timelineItem
+	add := func(kind string, at time.Time, id int64, event interface{ ID() graphql.ID }) {
+		all = append(all, timelineItem{kind, sortKey{at.Unix(), id}, event})
+	}
 	for _, e := range i.LabelEvents {
-		all = append(all, &timelineItem{label: &gqlLabelEvent{l, i, e}})
+		add(map[bool]string{true: itemLabeled, false: itemUnlabeled}[e.On], e.At, e.ID, &gqlLabelEvent{l, i, e})
 	}
 	for _, e := range i.TitleEvents {
-		all = append(all, &timelineItem{title: &gqlTitleEvent{l, e}})
+		add(itemRenamed, e.At, e.ID, &gqlTitleEvent{l, e})
 	}
 	for _, e := range i.Deletions {
-		all = append(all, &timelineItem{gone: &gqlDeletion{l, i, e}})
+		add(itemDeleted, e.At, e.ID, &gqlDeletion{l, i, e})
 	}
 	if i.Pull != nil {
 		for _, e := range i.Pull.QueueEvents {
-			all = append(all, &timelineItem{queue: &gqlQueueEvent{l, i, e}})
+			add(map[bool]string{true: itemQueued, false: itemDequeued}[e.On], e.At, e.ID, &gqlQueueEvent{l, i, e})
 		}
 		for _, e := range i.Pull.BaseEvents {
-			all = append(all, &timelineItem{base: &gqlBaseEvent{l, e}})
+			add(itemRebased, e.At, e.ID, &gqlBaseEvent{l, e})
 		}
 	}
 	return all
@@ -202,31 +134,22 @@ func (l *look) timeline(i *Issue) []*timelineItem {
 func (i *gqlSubject) TimelineItems(args struct {
 	pageArgs
 	ItemTypes *[]string
-}) (*connection[timelineItem], error) {
+}) (*connection[gqlNode], error) {
 	if args.ItemTypes == nil || slices.ContainsFunc(*args.ItemTypes, func(t string) bool { return !slices.Contains(itemsKept, t) }) {
 		return nil, &refusal{kind: "", message: "The sandbox keeps no timeline but these: ask for itemTypes: [" + strings.Join(itemsKept, ", ") + "]"}
 	}
-	found := slices.DeleteFunc(i.look.timeline(i.i), func(t *timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind()) })
-	return pageOf(args.pageArgs, listing[*timelineItem, timelineItem]{items: found,
-		key:  func(_ int, t *timelineItem) sortKey { return t.key() },
-		wrap: func(t *timelineItem) *timelineItem { return t }})
+	found := slices.DeleteFunc(i.look.timeline(i.i), func(t timelineItem) bool { return !slices.Contains(*args.ItemTypes, t.kind) })
+	return pageOf(args.pageArgs, listing[timelineItem, gqlNode]{items: found,
+		key:  func(_ int, t timelineItem) sortKey { return t.key },
+		wrap: func(t timelineItem) *gqlNode { return &gqlNode{string(t.event.ID()), t.event} }})
 }
 
 func (l *look) findTimelineEvent(id string) (any, *Repository) {
 	for _, r := range l.s.st.Repositories {
 		for _, i := range r.Issues {
 			for _, t := range l.timeline(i) {
-				switch {
-				case t.title != nil && string(t.title.ID()) == id:
-					return t.title, r
-				case t.queue != nil && string(t.queue.ID()) == id:
-					return t.queue, r
-				case t.base != nil && string(t.base.ID()) == id:
-					return t.base, r
-				case t.gone != nil && string(t.gone.ID()) == id:
-					return t.gone, r
-				case t.label != nil && string(t.label.ID()) == id:
-					return t.label, r
+				if string(t.event.ID()) == id {
+					return t.event, r
 				}
 			}
 		}

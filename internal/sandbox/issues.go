@@ -11,13 +11,13 @@ import (
 )
 
 var issueRoutes = []route{
-	{"GET /repos/{owner}/{repo}/issues", needRead, listIssues},
-	{"POST /repos/{owner}/{repo}/issues", needComment, createIssue},
-	{"GET /repos/{owner}/{repo}/issues/{number}", needRead, func(q *request) (any, error) { return q.s.json.issue(q.issue), nil }},
-	{"PATCH /repos/{owner}/{repo}/issues/{number}", needComment, patchIssue},
-	{"POST /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, addAssignees},
-	{"PUT /repos/{owner}/{repo}/issues/{number}/lock", needTriage, func(q *request) (any, error) { return lockIssue(q, true) }},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/lock", needTriage, func(q *request) (any, error) { return lockIssue(q, false) }},
+	{"GET /repos/{owner}/{repo}/issues", needRead, "issues=read", listIssues},
+	{"POST /repos/{owner}/{repo}/issues", needComment, "issues=write", withBody(createIssue)},
+	{"GET /repos/{owner}/{repo}/issues/{number}", needRead, readsIssue, func(q *request) (any, error) { return q.s.json.issue(q.issue), nil }},
+	{"PATCH /repos/{owner}/{repo}/issues/{number}", needComment, writesIssue, withBody(patchIssue)},
+	{"POST /repos/{owner}/{repo}/issues/{number}/assignees", needTriage, writesIssue, withBody(addAssignees)},
+	{"PUT /repos/{owner}/{repo}/issues/{number}/lock", needTriage, writesIssue, func(q *request) (any, error) { return lockIssue(q, true) }},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/lock", needTriage, writesIssue, func(q *request) (any, error) { return lockIssue(q, false) }},
 }
 
 // sorted orders by GitHub's sort and direction parameters: created (the default) or updated, newest first unless told.
@@ -52,8 +52,7 @@ func listIssues(q *request) (any, error) {
 		return nil, err
 	}
 	var found []*Issue
-	for _, n := range slices.Backward(q.repo.numbers()) {
-		i := q.repo.Issues[n]
+	for _, i := range slices.Backward(q.repo.inOrder()) {
 		if !inState(q, i) || i.UpdatedAt.Before(since) || !hasLabels(i, q.query("labels")) {
 			continue
 		}
@@ -90,15 +89,11 @@ func (w world) newIssue(r *Repository, author, title, body string) *Issue {
 	return i
 }
 
-func createIssue(q *request) (any, error) {
-	var in struct {
-		Title, Body string
-		Labels      []any
-		Assignees   []string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createIssue(q *request, in struct {
+	Title, Body string
+	Labels      []any
+	Assignees   []string
+}) (any, error) {
 	if err := checkTitle("Issue", in.Title); err != nil {
 		return nil, err
 	}
@@ -186,11 +181,7 @@ type issuePatch struct {
 	Assignees          *[]string
 }
 
-func patchIssue(q *request) (any, error) {
-	var in issuePatch
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchIssue(q *request, in issuePatch) (any, error) {
 	if err := applyPatch(q, q.issue, &in); err != nil {
 		return nil, err
 	}
@@ -275,11 +266,7 @@ func (w world) reopenIssue(i *Issue) {
 	w.changed()
 }
 
-func addAssignees(q *request) (any, error) {
-	var in struct{ Assignees []string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func addAssignees(q *request, in struct{ Assignees []string }) (any, error) {
 	for _, login := range in.Assignees {
 		u := q.s.world.user(login)
 		if u == nil || slices.Contains(q.issue.Assignees, u.Login) {

@@ -119,10 +119,6 @@ func unsigned() obj {
 // commit renders the schema commit, without stats and files.
 func (js views) commit(r *Repository, c *commitInfo) obj {
 	self := js.urls.repositoryAPI(r) + "/commits/" + c.SHA
-	parents := []obj{}
-	for _, p := range c.Parents {
-		parents = append(parents, obj{"sha": p, "url": js.urls.repositoryAPI(r) + "/commits/" + p, "html_url": js.urls.repository(r) + "/commit/" + p})
-	}
 	return obj{
 		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": self, "html_url": js.urls.repository(r) + "/commit/" + c.SHA,
 		"comments_url": self + "/comments",
@@ -131,8 +127,18 @@ func (js views) commit(r *Repository, c *commitInfo) obj {
 			"message": c.Message, "tree": obj{"sha": c.Tree, "url": js.urls.repositoryAPI(r) + "/git/trees/" + c.Tree},
 			"comment_count": 0, "verification": unsigned(),
 		},
-		"author": js.userOrNil(js.world.loginOf(c.Author)), "committer": js.userOrNil(js.world.loginOf(c.Committer)), "parents": parents,
+		"author": js.userOrNil(js.world.loginOf(c.Author)), "committer": js.userOrNil(js.world.loginOf(c.Committer)),
+		"parents": js.parents(r, c, "/commits/"),
 	}
+}
+
+// parents renders those of a commit, whose addresses begin with path.
+func (js views) parents(r *Repository, c *commitInfo, path string) []obj {
+	parents := []obj{}
+	for _, p := range c.Parents {
+		parents = append(parents, obj{"sha": p, "url": js.urls.repositoryAPI(r) + path + p, "html_url": js.urls.repository(r) + "/commit/" + p})
+	}
+	return parents
 }
 
 // fullCommit renders the schema commit with stats and files against the first parent.
@@ -157,14 +163,10 @@ func (js views) fullCommit(r *Repository, c *commitInfo) (obj, error) {
 // gitCommit renders the schema git-commit.
 func (js views) gitCommit(r *Repository, c *commitInfo) obj {
 	api := js.urls.repositoryAPI(r) + "/git/"
-	parents := []obj{}
-	for _, p := range c.Parents {
-		parents = append(parents, obj{"sha": p, "url": api + "commits/" + p, "html_url": js.urls.repository(r) + "/commit/" + p})
-	}
 	return obj{
 		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": api + "commits/" + c.SHA, "html_url": js.urls.repository(r) + "/commit/" + c.SHA,
 		"author": gitUser(c.Author), "committer": gitUser(c.Committer), "message": c.Message,
-		"tree": obj{"sha": c.Tree, "url": api + "trees/" + c.Tree}, "parents": parents, "verification": unsigned(),
+		"tree": obj{"sha": c.Tree, "url": api + "trees/" + c.Tree}, "parents": js.parents(r, c, "/git/commits/"), "verification": unsigned(),
 	}
 }
 

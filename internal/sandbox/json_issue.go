@@ -18,22 +18,28 @@ func issueNodeID(i *Issue) string {
 	return nodeID(nodeIssue, i.ID)
 }
 
-// issue renders the schema issue.
-func (js views) issue(i *Issue) obj {
-	self := js.urls.issueAPI(i)
+// thread renders what the schemas of issues and pull requests have in common.
+func (js views) thread(i *Issue) obj {
 	o := obj{
-		"id": i.ID, "node_id": issueNodeID(i), "url": self, "repository_url": js.urls.repositoryAPI(i.repo),
-		"labels_url": self + "/labels{/name}", "comments_url": self + "/comments", "events_url": self + "/events",
-		"timeline_url": self + "/timeline", "html_url": js.urls.issue(i), "number": i.Number, "state": i.State,
-		"state_reason": textOrNil(i.StateReason), "title": i.Title, "body": textOrNil(i.Body), "user": js.user(js.world.author(i.Author)),
-		"labels": js.labels(i.repo, i.labels()), "assignee": nil, "assignees": js.users(i.Assignees), "milestone": nil,
-		"locked": i.Locked, "active_lock_reason": nil, "comments": len(i.Comments), "closed_at": stampOrNil(i.ClosedAt),
-		"created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_by": js.userOrNil(i.ClosedBy),
-		"author_association": js.world.association(i.repo, i.Author), "reactions": rollupJSON(self, i.Reactions), "performed_via_github_app": nil,
+		"html_url": js.urls.issue(i), "number": i.Number, "state": i.State, "title": i.Title, "body": textOrNil(i.Body), "user": js.user(js.world.author(i.Author)),
+		"labels": js.labels(i.repo, i.labels()), "assignee": nil, "assignees": js.users(i.Assignees), "milestone": nil, "locked": i.Locked, "active_lock_reason": nil,
+		"created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt), "closed_at": stampOrNil(i.ClosedAt), "author_association": js.world.association(i.repo, i.Author),
 	}
 	if len(i.Assignees) > 0 {
 		o["assignee"] = js.user(js.world.author(i.Assignees[0]))
 	}
+	return o
+}
+
+// issue renders the schema issue.
+func (js views) issue(i *Issue) obj {
+	self := js.urls.issueAPI(i)
+	o := with(js.thread(i), obj{
+		"id": i.ID, "node_id": issueNodeID(i), "url": self, "repository_url": js.urls.repositoryAPI(i.repo),
+		"labels_url": self + "/labels{/name}", "comments_url": self + "/comments", "events_url": self + "/events", "timeline_url": self + "/timeline",
+		"state_reason": textOrNil(i.StateReason), "comments": len(i.Comments), "closed_by": js.userOrNil(i.ClosedBy),
+		"reactions": rollupJSON(self, i.Reactions), "performed_via_github_app": nil,
+	})
 	if p := i.Pull; p != nil {
 		html := js.urls.issue(i)
 		o["draft"] = p.Draft
@@ -88,23 +94,14 @@ func (js views) simplePull(i *Issue) obj {
 	if headRepo != nil {
 		headOwner = headRepo.Owner
 	}
-	o := obj{
-		"url": self, "id": p.ID, "node_id": nodeID(nodePull, p.ID), "html_url": html, "diff_url": html + ".diff",
+	return with(js.thread(i), obj{
+		"url": self, "id": p.ID, "node_id": nodeID(nodePull, p.ID), "diff_url": html + ".diff",
 		"patch_url": html + ".patch", "issue_url": issue, "commits_url": self + "/commits", "review_comments_url": self + "/comments",
 		"review_comment_url": js.urls.repositoryAPI(i.repo) + "/pulls/comments{/number}", "comments_url": issue + "/comments",
-		"statuses_url": js.urls.repositoryAPI(i.repo) + "/statuses/" + head, "number": i.Number, "state": i.State, "locked": i.Locked,
-		"title": i.Title, "user": js.user(js.world.author(i.Author)), "body": textOrNil(i.Body), "labels": js.labels(i.repo, i.labels()),
-		"milestone": nil, "active_lock_reason": nil, "created_at": stamp(i.CreatedAt), "updated_at": stamp(i.UpdatedAt),
-		"closed_at": stampOrNil(i.ClosedAt), "merged_at": stampOrNil(p.MergedAt), "merge_commit_sha": textOrNil(p.MergeCommitSHA),
-		"assignee": nil, "assignees": js.users(i.Assignees), "requested_reviewers": js.users(p.RequestedReviewers),
-		"requested_teams": []obj{}, "head": js.end(headRepo, p.HeadRef, head, headOwner),
-		"base": js.end(i.repo, p.BaseRef, p.BaseSHA, i.repo.Owner), "_links": js.urls.pullLinks(i, head),
-		"author_association": js.world.association(i.repo, i.Author), "auto_merge": nil, "draft": p.Draft,
-	}
-	if len(i.Assignees) > 0 {
-		o["assignee"] = js.user(js.world.author(i.Assignees[0]))
-	}
-	return o
+		"statuses_url": js.urls.repositoryAPI(i.repo) + "/statuses/" + head, "merged_at": stampOrNil(p.MergedAt), "merge_commit_sha": textOrNil(p.MergeCommitSHA),
+		"requested_reviewers": js.users(p.RequestedReviewers), "requested_teams": []obj{}, "head": js.end(headRepo, p.HeadRef, head, headOwner),
+		"base": js.end(i.repo, p.BaseRef, p.BaseSHA, i.repo.Owner), "_links": js.urls.pullLinks(i, head), "auto_merge": nil, "draft": p.Draft,
+	})
 }
 
 // pull renders the schema pull-request.

@@ -9,25 +9,25 @@ import (
 )
 
 var labelRoutes = []route{
-	{"GET /repos/{owner}/{repo}/labels", needRead, func(q *request) (any, error) { return labelPage(q, q.repo.Labels), nil }},
-	{"POST /repos/{owner}/{repo}/labels", needTriage, createLabel},
-	{"GET /repos/{owner}/{repo}/labels/{name}", needRead, func(q *request) (any, error) {
+	{"GET /repos/{owner}/{repo}/labels", needRead, readsIssue, func(q *request) (any, error) { return labelPage(q, q.repo.Labels), nil }},
+	{"POST /repos/{owner}/{repo}/labels", needTriage, writesIssue, createLabel},
+	{"GET /repos/{owner}/{repo}/labels/{name}", needRead, readsIssue, func(q *request) (any, error) {
 		l, err := labelNamed(q)
 		if err != nil {
 			return nil, err
 		}
 		return q.s.json.label(q.repo, l), nil
 	}},
-	{"PATCH /repos/{owner}/{repo}/labels/{name}", needTriage, patchLabel},
-	{"DELETE /repos/{owner}/{repo}/labels/{name}", needTriage, deleteLabel},
-	{"GET /repos/{owner}/{repo}/issues/{number}/labels", needRead, func(q *request) (any, error) { return labelPage(q, q.issue.labels()), nil }},
-	{"POST /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, q.issue.labels()) }},
-	{"PUT /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) { return changeLabels(q, nil) }},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels", needTriage, func(q *request) (any, error) {
+	{"PATCH /repos/{owner}/{repo}/labels/{name}", needTriage, writesIssue, patchLabel},
+	{"DELETE /repos/{owner}/{repo}/labels/{name}", needTriage, writesIssue, deleteLabel},
+	{"GET /repos/{owner}/{repo}/issues/{number}/labels", needRead, readsIssue, func(q *request) (any, error) { return labelPage(q, q.issue.labels()), nil }},
+	{"POST /repos/{owner}/{repo}/issues/{number}/labels", needTriage, writesIssue, func(q *request) (any, error) { return changeLabels(q, q.issue.labels()) }},
+	{"PUT /repos/{owner}/{repo}/issues/{number}/labels", needTriage, writesIssue, func(q *request) (any, error) { return changeLabels(q, nil) }},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels", needTriage, writesIssue, func(q *request) (any, error) {
 		setLabels(q, q.issue, nil)
 		return &reply{status: http.StatusNoContent}, nil
 	}},
-	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels/{name}", needTriage, removeLabel},
+	{"DELETE /repos/{owner}/{repo}/issues/{number}/labels/{name}", needTriage, writesIssue, removeLabel},
 }
 
 func labelPage(q *request, ls []*Label) any {
@@ -113,8 +113,7 @@ func deleteLabel(q *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, n := range q.repo.numbers() {
-		i := q.repo.Issues[n]
+	for _, i := range q.repo.inOrder() {
 		if slices.Contains(i.LabelIDs, l.ID) {
 			setLabels(q, i, slices.DeleteFunc(i.labels(), func(o *Label) bool { return o == l }))
 		}

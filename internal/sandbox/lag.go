@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"net/http"
 	"slices"
 )
 
@@ -104,23 +103,10 @@ func (pr pulls) falls(i *Issue) {
 }
 
 // setLag makes GitHub slow from now on for the pull requests of a repository, the first one unless told.
-func setLag(q *request) (any, error) {
-	var in struct {
-		Repository    string
-		Heads, Merges int
-		Programs      bool
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
+func setLag(q *request, r *Repository, in Lag) (any, error) {
 	if in.Heads < 0 || in.Merges < 0 {
 		return nil, unprocessable("heads, merges: want numbers of readings")
 	}
-	r.Lag = &Lag{Heads: in.Heads, Merges: in.Merges, Programs: in.Programs}
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	r.Lag = &in
+	return q.changed()
 }

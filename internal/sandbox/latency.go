@@ -6,17 +6,12 @@ import (
 )
 
 // setLatency makes every answer of the API come so many milliseconds later, until it is set again.
-func setLatency(q *request) (any, error) {
-	var in struct{ MS int64 }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setLatency(q *request, in struct{ MS int64 }) (any, error) {
 	if in.MS < 0 {
 		return nil, unprocessable("ms: want a number of milliseconds")
 	}
 	q.s.st.LatencyMS = in.MS
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // late has the handler wait before it begins, and hold nothing meanwhile: requests that come together wait together. A client

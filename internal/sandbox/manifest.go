@@ -17,7 +17,7 @@ import (
 
 // manifestRoutes are the end of the flow by which a program has an App made:
 // https://docs.github.com/en/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
-var manifestRoutes = []route{{"POST /app-manifests/{code}/conversions", needNothing, convertManifest}}
+var manifestRoutes = []route{{"POST /app-manifests/{code}/conversions", needNothing, "", convertManifest}}
 
 // Manifest is an App that somebody has agreed to, until its code is traded for its key.
 type Manifest struct {

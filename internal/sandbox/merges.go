@@ -10,13 +10,13 @@ import (
 )
 
 var mergeRoutes = []route{
-	{"GET /repos/{owner}/{repo}/pulls/{number}/merge", needRead, func(q *request) (any, error) {
+	{"GET /repos/{owner}/{repo}/pulls/{number}/merge", needRead, "contents=read", func(q *request) (any, error) {
 		if !q.issue.Pull.merged() {
 			return nil, errNotFound
 		}
 		return &reply{status: http.StatusNoContent}, nil
 	}},
-	{"PUT /repos/{owner}/{repo}/pulls/{number}/merge", needWrite, mergePull},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/merge", needWrite, "contents=write", mergePull},
 }
 
 // mergeInput is the body of PUT merge: https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request

@@ -4,17 +4,18 @@ import (
 	"encoding/base64"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 )
 
 var objectRoutes = []route{
-	{"GET /repos/{owner}/{repo}/git/commits/{sha}", needRead, getGitCommit},
-	{"POST /repos/{owner}/{repo}/git/commits", needWrite, createGitCommit},
-	{"GET /repos/{owner}/{repo}/git/trees/{sha...}", needRead, getTree},
-	{"POST /repos/{owner}/{repo}/git/trees", needWrite, createTree},
-	{"GET /repos/{owner}/{repo}/git/blobs/{sha}", needRead, getBlob},
-	{"POST /repos/{owner}/{repo}/git/blobs", needWrite, createBlob},
+	{"GET /repos/{owner}/{repo}/git/commits/{sha}", needRead, "contents=read", getGitCommit},
+	{"POST /repos/{owner}/{repo}/git/commits", needWrite, "contents=write", withBody(createGitCommit)},
+	{"GET /repos/{owner}/{repo}/git/trees/{sha...}", needRead, "contents=read", getTree},
+	{"POST /repos/{owner}/{repo}/git/trees", needWrite, "contents=write", withBody(createTree)},
+	{"GET /repos/{owner}/{repo}/git/blobs/{sha}", needRead, "contents=read", getBlob},
+	{"POST /repos/{owner}/{repo}/git/blobs", needWrite, "contents=write", createBlob},
 }
 
 func getGitCommit(q *request) (any, error) {
@@ -29,15 +30,11 @@ func getGitCommit(q *request) (any, error) {
 	return q.s.json.gitCommit(q.repo, c), nil
 }
 
-func createGitCommit(q *request) (any, error) {
-	var in struct {
-		Message, Tree     string
-		Parents           []string
-		Author, Committer *signature
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createGitCommit(q *request, in struct {
+	Message, Tree     string
+	Parents           []string
+	Author, Committer *signature
+}) (any, error) {
 	if in.Message == "" || in.Tree == "" {
 		return nil, unprocessable("Invalid request.\n\n\"message\", \"tree\" weren't supplied.")
 	}
@@ -79,14 +76,10 @@ func signers(q *request, author, committer *signature) (by, with signature) {
 	return given(author), given(committer)
 }
 
-func createTree(q *request) (any, error) {
-	var in struct {
-		BaseTree string `json:"base_tree"`
-		Tree     []treeEntry
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createTree(q *request, in struct {
+	BaseTree string `json:"base_tree"`
+	Tree     []treeEntry
+}) (any, error) {
 	for n := range in.Tree {
 		e := &in.Tree[n]
 		if e.Path == "" || path.Clean(e.Path) != e.Path || strings.HasPrefix(e.Path, "/") || strings.HasPrefix(e.Path, "..") {
@@ -179,14 +172,9 @@ func getBlob(q *request) (any, error) {
 
 // wrap64 is base64 in lines of 60 characters, as GitHub writes it.
 func wrap64(data []byte) string {
-	s := base64.StdEncoding.EncodeToString(data)
 	var b strings.Builder
-	for len(s) > 60 {
-		b.WriteString(s[:60] + "\n")
-		s = s[60:]
-	}
-	if s != "" {
-		b.WriteString(s + "\n")
+	for line := range slices.Chunk([]byte(base64.StdEncoding.EncodeToString(data)), 60) {
+		b.WriteString(string(line) + "\n")
 	}
 	return b.String()
 }

@@ -114,17 +114,22 @@ func (k tokens) lacks(token string, r *Repository, d demand, isPublic bool) bool
 	return isLimited && !(isPublic && !isApp && !r.Private && d.reads()) && !d.metBy(p)
 }
 
+// neverPublic reports whether an endpoint that reads needs its permission for a public repository, too.
+func (rt route) neverPublic() bool {
+	scope, _, _ := strings.Cut(string(rt.demand), "=")
+	return slices.Contains([]string{"administration", "secrets", "actions_variables"}, scope) || strings.HasSuffix(rt.pattern, "/logs")
+}
+
 // permitted refuses a route to a token without the permissions for it, and says in a header which those are.
-func (q *request) permitted(pattern string) error {
-	d := endpointDemands[pattern]
-	if q.repo == nil || d == "" {
+func (q *request) permitted(rt route) error {
+	if q.repo == nil || rt.demand == "" {
 		return nil
 	}
 	token, _ := tokenOf(q.r)
 	if _, isLimited := q.s.tokens.granted(token, q.repo); isLimited {
-		q.head.Set("X-Accepted-GitHub-Permissions", string(d))
+		q.head.Set("X-Accepted-GitHub-Permissions", string(rt.demand))
 	}
-	if q.s.tokens.lacks(token, q.repo, d.of(q.target()), !neverPublic[pattern]) {
+	if q.s.tokens.lacks(token, q.repo, rt.demand.of(q.target()), !rt.neverPublic()) {
 		return &failure{status: http.StatusForbidden, message: notAccessible}
 	}
 	return nil
@@ -136,7 +141,7 @@ func (q *request) target() *Issue {
 		return q.issue
 	}
 	if id, err := q.int64Value("id"); err == nil && strings.Contains(q.r.URL.Path, "/issues/comments/") {
-		if c := q.s.world.comment(id); c != nil {
+		if c := q.s.comments[id]; c != nil {
 			return c.issue
 		}
 	}
@@ -154,23 +159,14 @@ func (l *look) forbids(r *Repository, object string) error {
 
 // setPermissions declares what the token of workflows may do in a repository, the first one unless told; without permissions it
 // is what the workflow of `mergexo init` declares. As in a workflow's file, what is not named is not granted.
-func setPermissions(q *request) (any, error) {
-	var in struct {
-		Repository  string
-		Permissions map[string]string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
+func setPermissions(q *request, r *Repository, in struct{ Permissions map[string]string }) (any, error) {
 	r.JobPermissions = nil
 	if in.Permissions != nil {
-		if r.JobPermissions, err = readPermissions(in.Permissions); err != nil {
+		declared, err := readPermissions(in.Permissions)
+		if err != nil {
 			return nil, err
 		}
+		r.JobPermissions = declared
 	}
 	q.s.world.changed()
 	p, _ := q.s.tokens.granted(jobToken, r)

@@ -112,15 +112,11 @@ func writeSpent(w http.ResponseWriter, resource string) {
 }
 
 // setLimits sets how much the token of workflows may ask for in an hour, and begins a new one; without a body it is GitHub's.
-func setLimits(q *request) (any, error) {
-	var in struct {
-		REST, GraphQL *int
-		Minute        *int `json:"content_minute"`
-		Hour          *int `json:"content_hour"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setLimits(q *request, in struct {
+	REST, GraphQL *int
+	Minute        *int `json:"content_minute"`
+	Hour          *int `json:"content_hour"`
+}) (any, error) {
 	limits := usualLimits
 	for to, from := range map[*int]*int{&limits.REST: in.REST, &limits.GraphQL: in.GraphQL, &limits.Minute: in.Minute, &limits.Hour: in.Hour} {
 		if from == nil {
@@ -132,8 +128,7 @@ func setLimits(q *request) (any, error) {
 		*to = *from
 	}
 	q.s.st.Limits, q.s.st.Spent, q.s.st.Content = &limits, nil, nil
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // getRateLimit costs nothing: https://docs.github.com/en/rest/rate-limit/rate-limit

@@ -62,25 +62,10 @@ const (
 )
 
 // setProtection protects a branch, the default one unless told; without any rule it lifts the protection.
-func setProtection(q *request) (any, error) {
-	var in struct {
-		Repository, Branch string
-		Push               *[]string
-		Checks, Bypass     []string
-		Approvals          int
-		Linear, Pull       bool
-		Signed             bool
-		Forces, Deletes    bool
-		Ruleset            int64
-		Queue              string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
+func setProtection(q *request, r *Repository, in struct {
+	Branch string
+	Protection
+}) (any, error) {
 	if in.Branch == "" {
 		in.Branch = r.DefaultBranch
 	}
@@ -90,15 +75,10 @@ func setProtection(q *request) (any, error) {
 	if in.Ruleset != 0 && in.Push != nil || in.Ruleset == 0 && len(in.Bypass) > 0 {
 		return nil, unprocessable("push is for branch protection, bypass for a ruleset")
 	}
-	p := &Protection{Checks: in.Checks, Approvals: in.Approvals, Linear: in.Linear, Pull: in.Pull, Ruleset: in.Ruleset, Bypass: in.Bypass, Queue: in.Queue,
-		Signed: in.Signed, Forces: in.Forces, Deletes: in.Deletes}
-	if in.Push != nil {
-		p.Push = append([]string{}, *in.Push...)
-	}
-	if in.Push == nil && len(p.Checks) == 0 && p.Approvals == 0 && !p.Linear && !p.Pull && !p.Signed && p.Queue == "" {
+	if in.Push == nil && len(in.Checks) == 0 && in.Approvals == 0 && !in.Linear && !in.Pull && !in.Signed && in.Queue == "" {
 		delete(r.Protections, in.Branch)
 	} else {
-		r.Protections[in.Branch] = p
+		r.Protections[in.Branch] = &in.Protection
 	}
 	return &reply{status: http.StatusNoContent}, q.s.refs.protectionChanged(r)
 }

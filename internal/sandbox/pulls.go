@@ -10,20 +10,19 @@ import (
 )
 
 var pullRoutes = []route{
-	{"GET /repos/{owner}/{repo}/pulls", needRead, listPulls},
-	{"POST /repos/{owner}/{repo}/pulls", needComment, createPull},
-	{"GET /repos/{owner}/{repo}/pulls/{number}", needRead, getPull},
-	{"PATCH /repos/{owner}/{repo}/pulls/{number}", needComment, patchPull},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/commits", needRead, listPullCommits},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/files", needRead, listPullFiles},
-	{"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, requestReviewers},
-	{"DELETE /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, unrequestReviewers},
+	{"GET /repos/{owner}/{repo}/pulls", needRead, "pull_requests=read", listPulls},
+	{"POST /repos/{owner}/{repo}/pulls", needComment, "pull_requests=write", withBody(createPull)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}", needRead, "pull_requests=read", getPull},
+	{"PATCH /repos/{owner}/{repo}/pulls/{number}", needComment, "pull_requests=write", withBody(patchPull)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/commits", needRead, "pull_requests=read", listPullCommits},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/files", needRead, "pull_requests=read", listPullFiles},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, "pull_requests=write", withBody(requestReviewers)},
+	{"DELETE /repos/{owner}/{repo}/pulls/{number}/requested_reviewers", needWrite, "pull_requests=write", withBody(unrequestReviewers)},
 }
 
 func listPulls(q *request) (any, error) {
 	var found []*Issue
-	for _, n := range slices.Backward(q.repo.numbers()) {
-		i := q.repo.Issues[n]
+	for _, i := range slices.Backward(q.repo.inOrder()) {
 		if err := q.s.pulls.see(i); err != nil {
 			return nil, err
 		}
@@ -84,11 +83,7 @@ type pullInput struct {
 	Issue                   int
 }
 
-func createPull(q *request) (any, error) {
-	var in pullInput
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createPull(q *request, in pullInput) (any, error) {
 	if err := mayOpenPulls(q); err != nil {
 		return nil, err
 	}
@@ -190,15 +185,11 @@ func (pr pulls) create(i *Issue, headRepo *Repository, headRef, baseRef string) 
 	return pr.showHead(i, head)
 }
 
-func patchPull(q *request) (any, error) {
-	var in struct {
-		issuePatch
-		Base                *string
-		MaintainerCanModify *bool `json:"maintainer_can_modify"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchPull(q *request, in struct {
+	issuePatch
+	Base                *string
+	MaintainerCanModify *bool `json:"maintainer_can_modify"`
+}) (any, error) {
 	if in.Base != nil && *in.Base != q.issue.Pull.BaseRef {
 		if err := changeBase(q, *in.Base); err != nil {
 			return nil, err
@@ -318,11 +309,7 @@ type reviewers struct {
 	TeamReviewers []string `json:"team_reviewers"`
 }
 
-func requestReviewers(q *request) (any, error) {
-	var in reviewers
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func requestReviewers(q *request, in reviewers) (any, error) {
 	for _, login := range in.Reviewers {
 		u := q.s.world.user(login)
 		if u == nil || q.s.world.permission(q.repo, login) == model.PermissionNone || q.repo.Permissions[strings.ToLower(login)] == "" {
@@ -350,11 +337,7 @@ func requestReviewers(q *request) (any, error) {
 	return &reply{http.StatusCreated, q.s.json.simplePull(q.issue)}, nil
 }
 
-func unrequestReviewers(q *request) (any, error) {
-	var in reviewers
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func unrequestReviewers(q *request, in reviewers) (any, error) {
 	q.issue.Pull.RequestedTeams = slices.DeleteFunc(q.issue.Pull.RequestedTeams, func(team string) bool { return slices.Contains(in.TeamReviewers, team) })
 	for _, login := range in.Reviewers {
 		at := slices.IndexFunc(q.issue.Pull.RequestedReviewers, func(l string) bool { return strings.EqualFold(l, login) })

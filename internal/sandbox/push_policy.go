@@ -65,25 +65,13 @@ const (
 )
 
 // setPushes sets the push policy of a repository; without a number of refs there is none.
-func setPushes(q *request) (any, error) {
-	var in struct {
-		Repository string
-		Refs       int
-		Mute       bool
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
-	r, err := q.s.world.named(in.Repository)
-	if err != nil {
-		return nil, err
-	}
+func setPushes(q *request, r *Repository, in PushPolicy) (any, error) {
 	if in.Refs < 0 {
 		return nil, unprocessable("refs: want a number of refs")
 	}
 	r.PushPolicy = nil
 	if in.Refs > 0 {
-		r.PushPolicy = &PushPolicy{Refs: in.Refs, Mute: in.Mute}
+		r.PushPolicy = &in
 	}
 	q.s.world.changed()
 	return &reply{status: http.StatusNoContent}, q.s.git.writePolicy(r)

@@ -19,7 +19,6 @@ type QueueEntry struct {
 	Number   int
 	Enqueuer string // login
 	At       time.Time
-	Jump     bool   `json:",omitempty"`
 	Base     string `json:",omitempty"` // the commit that Group stands on
 	Group    string `json:",omitempty"` // the commit that is tested and lands; empty: it is not built yet
 }
@@ -68,7 +67,7 @@ func (i *Issue) hasQueue() bool {
 }
 
 // enqueue puts a pull request into the queue. What it says where it does not is not documented: only that it refuses is.
-func (k queues) enqueue(i *Issue, u *User, expected string, jump bool) (*QueueEntry, error) {
+func (k queues) enqueue(i *Issue, u *User, expected string) (*QueueEntry, error) {
 	refuse := func(why string) (*QueueEntry, error) {
 		return nil, &refusal{kind: "UNPROCESSABLE", message: why}
 	}
@@ -85,16 +84,12 @@ func (k queues) enqueue(i *Issue, u *User, expected string, jump bool) (*QueueEn
 	case i.Pull.Draft, p.Approvals > k.pulls.approvals(i), i.repo.checksMissing(p, head) != "", k.git.isAncestor(i.repo, head, k.pulls.baseSHA(i)):
 		return refuse("Pull request is not mergeable")
 	}
-	e := &QueueEntry{ID: k.world.nextID(), Number: i.Number, Enqueuer: u.Login, At: k.world.now(), Jump: jump}
+	e := &QueueEntry{ID: k.world.nextID(), Number: i.Number, Enqueuer: u.Login, At: k.world.now()}
 	if i.repo.Queues == nil {
 		i.repo.Queues = map[string][]*QueueEntry{}
 	}
 	base := i.Pull.BaseRef
-	if jump {
-		i.repo.Queues[base] = append([]*QueueEntry{e}, i.repo.Queues[base]...)
-	} else {
-		i.repo.Queues[base] = append(i.repo.Queues[base], e)
-	}
+	i.repo.Queues[base] = append(i.repo.Queues[base], e)
 	i.Pull.QueueEvents = append(i.Pull.QueueEvents, &QueueEvent{ID: k.world.nextID(), On: true, Actor: u.Login, At: e.At})
 	k.world.changed()
 	k.hooks.pull(i, "enqueued", u, nil)

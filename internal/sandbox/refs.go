@@ -7,11 +7,11 @@ import (
 )
 
 var refRoutes = []route{
-	{"GET /repos/{owner}/{repo}/git/ref/{ref...}", needRead, getRef},
-	{"GET /repos/{owner}/{repo}/git/matching-refs/{ref...}", needRead, matchingRefs},
-	{"POST /repos/{owner}/{repo}/git/refs", needWrite, createRef},
-	{"PATCH /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, patchRef},
-	{"DELETE /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, deleteRef},
+	{"GET /repos/{owner}/{repo}/git/ref/{ref...}", needRead, "contents=read", getRef},
+	{"GET /repos/{owner}/{repo}/git/matching-refs/{ref...}", needRead, "contents=read", matchingRefs},
+	{"POST /repos/{owner}/{repo}/git/refs", needWrite, "contents=write", withBody(createRef)},
+	{"PATCH /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, "contents=write", withBody(patchRef)},
+	{"DELETE /repos/{owner}/{repo}/git/refs/{ref...}", needWrite, "contents=write", deleteRef},
 }
 
 // ref renders the schema git-ref.
@@ -63,11 +63,7 @@ func checkRefName(q *request, ref string) error {
 	return nil
 }
 
-func createRef(q *request) (any, error) {
-	var in struct{ Ref, SHA string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createRef(q *request, in struct{ Ref, SHA string }) (any, error) {
 	if err := checkRefName(q, in.Ref); err != nil {
 		return nil, err
 	}
@@ -95,14 +91,10 @@ func refThere(ref string) string {
 	return "Reference update failed"
 }
 
-func patchRef(q *request) (any, error) {
-	var in struct {
-		SHA   string
-		Force bool
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchRef(q *request, in struct {
+	SHA   string
+	Force bool
+}) (any, error) {
 	ref := "refs/" + q.r.PathValue("ref")
 	if err := checkRefName(q, ref); err != nil {
 		return nil, err

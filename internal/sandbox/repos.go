@@ -21,27 +21,27 @@ var (
 )
 
 var userRoutes = []route{
-	{"GET /user", needToken, getViewer},
-	{"GET /users/{login}", needNothing, getUser},
-	{"GET /rate_limit", needNothing, getRateLimit},
+	{"GET /user", needToken, "", getViewer},
+	{"GET /users/{login}", needNothing, "", getUser},
+	{"GET /rate_limit", needNothing, "", getRateLimit},
 }
 
 var repositoryRoutes = []route{
-	{"GET /repos/{owner}/{repo}", needRead, func(q *request) (any, error) { return q.s.json.fullRepository(q.repo, q.user), nil }},
-	{"GET /repositories/{id}", needNothing, getRepositoryByID},
-	{"PATCH /repos/{owner}/{repo}", needAdmin, patchRepository},
-	{"DELETE /repos/{owner}/{repo}", needAdmin, deleteRepository},
-	{"POST /user/repos", needToken, createRepository},
-	{"GET /user/repos", needToken, listRepositories},
-	{"POST /repos/{owner}/{repo}/forks", needComment, forkRepository},
+	{"GET /repos/{owner}/{repo}", needRead, "metadata=read", func(q *request) (any, error) { return q.s.json.fullRepository(q.repo, q.user), nil }},
+	{"GET /repositories/{id}", needNothing, "", getRepositoryByID},
+	{"PATCH /repos/{owner}/{repo}", needAdmin, "administration=write", withBody(patchRepository)},
+	{"DELETE /repos/{owner}/{repo}", needAdmin, "administration=write", deleteRepository},
+	{"POST /user/repos", needToken, "", createRepository},
+	{"GET /user/repos", needToken, "", listRepositories},
+	{"POST /repos/{owner}/{repo}/forks", needComment, "administration=write,contents=read", withBody(forkRepository)},
 }
 
 var collaboratorRoutes = []route{
-	{"GET /repos/{owner}/{repo}/collaborators", needWrite, listCollaborators},
-	{"GET /repos/{owner}/{repo}/collaborators/{login}", needWrite, checkCollaborator},
-	{"PUT /repos/{owner}/{repo}/collaborators/{login}", needAdmin, putCollaborator},
-	{"DELETE /repos/{owner}/{repo}/collaborators/{login}", needAdmin, deleteCollaborator},
-	{"GET /repos/{owner}/{repo}/collaborators/{login}/permission", needWrite, getPermission},
+	{"GET /repos/{owner}/{repo}/collaborators", needWrite, "metadata=read", listCollaborators},
+	{"GET /repos/{owner}/{repo}/collaborators/{login}", needWrite, "metadata=read", checkCollaborator},
+	{"PUT /repos/{owner}/{repo}/collaborators/{login}", needAdmin, "administration=write", putCollaborator},
+	{"DELETE /repos/{owner}/{repo}/collaborators/{login}", needAdmin, "administration=write", deleteCollaborator},
+	{"GET /repos/{owner}/{repo}/collaborators/{login}/permission", needWrite, "metadata=read", getPermission},
 }
 
 func getViewer(q *request) (any, error) {
@@ -73,17 +73,13 @@ func getRepositoryByID(q *request) (any, error) {
 	return q.s.json.fullRepository(q.repo, q.user), nil
 }
 
-func patchRepository(q *request) (any, error) {
-	var in struct {
-		Name          *string
-		Description   *string
-		DefaultBranch *string `json:"default_branch"`
-		Private       *bool
-		mergeSettings
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchRepository(q *request, in struct {
+	Name          *string
+	Description   *string
+	DefaultBranch *string `json:"default_branch"`
+	Private       *bool
+	mergeSettings
+}) (any, error) {
 	if err := setMethods(q, in.mergeSettings); err != nil {
 		return nil, err
 	}
@@ -199,11 +195,7 @@ func listRepositories(q *request) (any, error) {
 	return paginate(q, mine, func(r *Repository) obj { return q.s.json.repository(r) }), nil
 }
 
-func forkRepository(q *request) (any, error) {
-	var in struct{ Name string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func forkRepository(q *request, in struct{ Name string }) (any, error) {
 	if q.user.Type == "Bot" {
 		return nil, &failure{status: http.StatusForbidden, message: "Resource not accessible by integration"}
 	}
@@ -292,14 +284,12 @@ func putCollaborator(q *request) (any, error) {
 		return nil, errNotFound
 	}
 	q.repo.Permissions[strings.ToLower(login)] = roleName(p)
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 func deleteCollaborator(q *request) (any, error) {
 	delete(q.repo.Permissions, strings.ToLower(q.r.PathValue("login")))
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // getPermission answers with the old four words in permission and with all of them in role_name:

@@ -18,10 +18,39 @@ import (
 type obj = map[string]any
 
 // route is one REST endpoint. Its pattern is a method and a path below the API's root, with {name} for a segment and a last {name...} for the rest.
+// GitHub documents the permissions that a token needs for the endpoint of a repository in the table
+// https://docs.github.com/en/rest/authentication/permissions-required-for-github-apps, which github/docs keeps in
+// src/github-apps/data/*/server-to-server-permissions.json. An endpoint stands there below each permission of which one is
+// enough ("additional-permissions").
 type route struct {
 	pattern string
 	need    need
+	demand  demand // "" outside of repositories
 	serve   func(*request) (any, error)
+}
+
+// changed has the state written, and answers 204.
+func (q *request) changed() (any, error) {
+	q.s.world.changed()
+	return &reply{status: http.StatusNoContent}, nil
+}
+
+// withBody makes a handler of a function that takes the JSON of the request, as decode reads it.
+func withBody[T any](serve func(*request, T) (any, error)) func(*request) (any, error) {
+	return func(q *request) (any, error) {
+		var in T
+		if err := q.decode(&in); err != nil {
+			return nil, err
+		}
+		return serve(q, in)
+	}
+}
+
+// andBody is withBody for a function that also takes the object of the path.
+func andBody[S, T any](serve func(*request, S, T) (any, error)) func(*request, S) (any, error) {
+	return func(q *request, named S) (any, error) {
+		return withBody(func(q *request, in T) (any, error) { return serve(q, named, in) })(q)
+	}
 }
 
 // request is one REST request on its way through a route. Server.mu is held as long as it lives.
@@ -172,7 +201,7 @@ func (q *request) run(rt route) (any, error) {
 			}
 		}
 	}
-	if err := q.permitted(rt.pattern); err != nil {
+	if err := q.permitted(rt); err != nil {
 		return nil, err
 	}
 	if err := q.creates(); err != nil {

@@ -8,13 +8,13 @@ import (
 )
 
 var reviewCommentRoutes = []route{
-	{"GET /repos/{owner}/{repo}/pulls/{number}/comments", needRead, listReviewComments},
-	{"POST /repos/{owner}/{repo}/pulls/{number}/comments", needComment, createReviewComment},
-	{"POST /repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies", needComment, replyToComment},
-	{"GET /repos/{owner}/{repo}/pulls/comments", needRead, listAllReviewComments},
-	{"GET /repos/{owner}/{repo}/pulls/comments/{id}", needRead, withReviewComment(func(q *request, c *ReviewComment) (any, error) { return q.s.json.reviewComment(c), nil })},
-	{"PATCH /repos/{owner}/{repo}/pulls/comments/{id}", needComment, withReviewComment(patchReviewComment)},
-	{"DELETE /repos/{owner}/{repo}/pulls/comments/{id}", needComment, withReviewComment(deleteReviewComment)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/comments", needRead, "pull_requests=read", listReviewComments},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/comments", needComment, "pull_requests=write", withBody(createReviewComment)},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/comments/{id}/replies", needComment, "pull_requests=write", withBody(replyToComment)},
+	{"GET /repos/{owner}/{repo}/pulls/comments", needRead, "pull_requests=read", listAllReviewComments},
+	{"GET /repos/{owner}/{repo}/pulls/comments/{id}", needRead, "pull_requests=read", withReviewComment(func(q *request, c *ReviewComment) (any, error) { return q.s.json.reviewComment(c), nil })},
+	{"PATCH /repos/{owner}/{repo}/pulls/comments/{id}", needComment, "pull_requests=write", withReviewComment(andBody(patchReviewComment))},
+	{"DELETE /repos/{owner}/{repo}/pulls/comments/{id}", needComment, "pull_requests=write", withReviewComment(deleteReviewComment)},
 }
 
 // withReviewComment finds the review comment of {id} in the repository.
@@ -24,7 +24,7 @@ func withReviewComment(serve func(*request, *ReviewComment) (any, error)) func(*
 		if err != nil {
 			return nil, err
 		}
-		c := q.s.world.reviewComment(id)
+		c := q.s.reviewComments[id]
 		if c == nil || c.issue.repo != q.repo {
 			return nil, errNotFound
 		}
@@ -38,7 +38,7 @@ func reviewCommentPage(q *request, all []*ReviewComment) (any, error) {
 		return nil, err
 	}
 	cs := slices.DeleteFunc(slices.Clone(all), func(c *ReviewComment) bool {
-		v := q.s.world.review(c.ReviewID)
+		v := q.s.reviews[c.ReviewID]
 		return c.UpdatedAt.Before(since) || v != nil && v.State == "PENDING"
 	})
 	slices.SortFunc(cs, func(a, b *ReviewComment) int { return int(a.ID - b.ID) })
@@ -195,21 +195,17 @@ func (pr pulls) addReviewComment(v *Review, c *ReviewComment) {
 	pr.world.changed()
 }
 
-func createReviewComment(q *request) (any, error) {
-	var in reviewCommentInput
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createReviewComment(q *request, in reviewCommentInput) (any, error) {
 	if err := mayComment(q, q.issue); err != nil {
 		return nil, err
 	}
 	if in.InReplyTo != 0 {
-		parent := q.s.world.reviewComment(in.InReplyTo)
+		parent := q.s.reviewComments[in.InReplyTo]
 		if parent == nil || parent.issue != q.issue {
 			return nil, invalid("PullRequestReviewComment", "in_reply_to", "invalid")
 		}
 		if parent.InReplyTo != 0 { // in_reply_to is not as strict as /replies: the thread counts
-			parent = q.s.world.reviewComment(parent.InReplyTo)
+			parent = q.s.reviewComments[parent.InReplyTo]
 		}
 		return replyOnLine(q, parent, in.Body)
 	}
@@ -235,16 +231,12 @@ func sayOnLine(q *request, c *ReviewComment) (any, error) {
 
 // replyToComment answers the first comment of a thread; a reply to a reply is refused:
 // https://docs.github.com/en/rest/pulls/comments#create-a-reply-for-a-review-comment
-func replyToComment(q *request) (any, error) {
-	var in struct{ Body string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func replyToComment(q *request, in struct{ Body string }) (any, error) {
 	id, err := q.int64Value("id")
 	if err != nil {
 		return nil, err
 	}
-	parent := q.s.world.reviewComment(id)
+	parent := q.s.reviewComments[id]
 	if parent == nil || parent.issue != q.issue {
 		return nil, errNotFound
 	}
@@ -267,11 +259,7 @@ func replyOnLine(q *request, parent *ReviewComment, body string) (any, error) {
 	return sayOnLine(q, &c)
 }
 
-func patchReviewComment(q *request, c *ReviewComment) (any, error) {
-	var in struct{ Body string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchReviewComment(q *request, c *ReviewComment, in struct{ Body string }) (any, error) {
 	if err := mayEdit(q, &c.Post); err != nil {
 		return nil, err
 	}
@@ -293,7 +281,7 @@ func deleteReviewComment(q *request, c *ReviewComment) (any, error) {
 	c.issue.UpdatedAt = q.s.world.now()
 	q.s.hooks.reviewComment(c, "deleted", q.user, nil)
 	q.s.pulls.dropReviewComment(c)
-	p, v := c.issue.Pull, q.s.world.review(c.ReviewID)
+	p, v := c.issue.Pull, q.s.reviews[c.ReviewID]
 	if v != nil && v.Body == "" && v.State == "COMMENTED" && len(p.reviewCommentsOf(v.ID)) == 0 {
 		p.Reviews = slices.DeleteFunc(p.Reviews, func(o *Review) bool { return o == v })
 		delete(q.s.reviews, v.ID)

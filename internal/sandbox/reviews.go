@@ -9,16 +9,16 @@ import (
 )
 
 var reviewRoutes = []route{
-	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews", needRead, listReviews},
-	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews", needComment, createReview},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needRead, withReview(func(q *request, v *Review) (any, error) { return q.s.json.review(v), nil })},
-	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(putReview)},
-	{"DELETE /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, withReview(deleteReview)},
-	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments", needRead, withReview(func(q *request, v *Review) (any, error) {
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews", needRead, "pull_requests=read", listReviews},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews", needComment, "pull_requests=write", withBody(createReview)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needRead, "pull_requests=read", withReview(func(q *request, v *Review) (any, error) { return q.s.json.review(v), nil })},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, "pull_requests=write", withReview(andBody(putReview))},
+	{"DELETE /repos/{owner}/{repo}/pulls/{number}/reviews/{id}", needComment, "pull_requests=write", withReview(deleteReview)},
+	{"GET /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/comments", needRead, "pull_requests=read", withReview(func(q *request, v *Review) (any, error) {
 		return paginate(q, v.issue.Pull.reviewCommentsOf(v.ID), q.s.json.reviewComment), nil
 	})},
-	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/events", needComment, withReview(submitReview)},
-	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals", needWrite, withReview(dismissReview)},
+	{"POST /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/events", needComment, "pull_requests=write", withReview(andBody(submitReview))},
+	{"PUT /repos/{owner}/{repo}/pulls/{number}/reviews/{id}/dismissals", needWrite, "pull_requests=write", withReview(andBody(dismissReview))},
 }
 
 // withReview finds the review of {id} in the pull request. A pending review is there for its author only.
@@ -28,7 +28,7 @@ func withReview(serve func(*request, *Review) (any, error)) func(*request) (any,
 		if err != nil {
 			return nil, err
 		}
-		v := q.s.world.review(id)
+		v := q.s.reviews[id]
 		if v == nil || v.issue != q.issue || !seesReview(q, v) {
 			return nil, errNotFound
 		}
@@ -72,15 +72,11 @@ func checkEvent(q *request, event, body string, comments int) error {
 	return nil
 }
 
-func createReview(q *request) (any, error) {
-	var in struct {
-		Body, Event string
-		CommitID    string `json:"commit_id"`
-		Comments    []reviewCommentInput
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createReview(q *request, in struct {
+	Body, Event string
+	CommitID    string `json:"commit_id"`
+	Comments    []reviewCommentInput
+}) (any, error) {
 	if err := checkEvent(q, in.Event, in.Body, len(in.Comments)); err != nil {
 		return nil, err
 	}
@@ -141,11 +137,7 @@ func (pr pulls) submit(v *Review, state string, u *User) {
 	}
 }
 
-func putReview(q *request, v *Review) (any, error) {
-	var in struct{ Body string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func putReview(q *request, v *Review, in struct{ Body string }) (any, error) {
 	if err := mayEdit(q, &v.Post); err != nil {
 		return nil, err
 	}
@@ -173,11 +165,7 @@ func deleteReview(q *request, v *Review) (any, error) {
 	return q.s.json.review(v), nil
 }
 
-func submitReview(q *request, v *Review) (any, error) {
-	var in struct{ Body, Event string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func submitReview(q *request, v *Review, in struct{ Body, Event string }) (any, error) {
 	if in.Body != "" {
 		v.Body = in.Body
 	}
@@ -194,11 +182,7 @@ func submitReview(q *request, v *Review) (any, error) {
 	return q.s.json.review(v), nil
 }
 
-func dismissReview(q *request, v *Review) (any, error) {
-	var in struct{ Message string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func dismissReview(q *request, v *Review, in struct{ Message string }) (any, error) {
 	if in.Message == "" {
 		return nil, unprocessable("Invalid request.\n\n\"message\" wasn't supplied.")
 	}

@@ -10,15 +10,15 @@ import (
 )
 
 var runRoutes = []route{
-	{"GET /repos/{owner}/{repo}/actions/runs", needRead, listRuns},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, withRun(func(q *request, run *Run) (any, error) { return q.s.json.run(q.repo, run), nil })},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, withRun(getAttempt)},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, withRun(listAttemptJobs)},
-	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, withRun(listJobs)},
-	{"GET /repos/{owner}/{repo}/actions/jobs/{id}", needRead, withJob(getJob)},
-	{"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs", needRead, withJob(redirectToLog)},
-	{"POST /repos/{owner}/{repo}/actions/runs/{id}/rerun-failed-jobs", needWrite, withRun(rerunFailed)},
-	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, withRun(func(q *request, run *Run) (any, error) {
+	{"GET /repos/{owner}/{repo}/actions/runs", needRead, "actions=read", listRuns},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}", needRead, "actions=read", withRun(func(q *request, run *Run) (any, error) { return q.s.json.run(q.repo, run), nil })},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}", needRead, "actions=read", withRun(getAttempt)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/attempts/{attempt}/jobs", needRead, "actions=read", withRun(listAttemptJobs)},
+	{"GET /repos/{owner}/{repo}/actions/runs/{id}/jobs", needRead, "actions=read", withRun(listJobs)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}", needRead, "actions=read", withJob(getJob)},
+	{"GET /repos/{owner}/{repo}/actions/jobs/{id}/logs", needRead, "actions=read", withJob(redirectToLog)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/rerun-failed-jobs", needWrite, "actions=write", withRun(rerunFailed)},
+	{"POST /repos/{owner}/{repo}/actions/runs/{id}/cancel", needWrite, "actions=write", withRun(func(q *request, run *Run) (any, error) {
 		if run.Status == "completed" {
 			return nil, &failure{status: http.StatusConflict, message: "Cannot cancel a workflow run that is completed."}
 		}
@@ -56,20 +56,10 @@ func (w world) putRun(r *Repository, in *Run) *Run {
 	}
 	run := r.Runs[at]
 	was, attempt := run.Status, run.Attempt
-	for _, f := range []struct {
-		to   *string
-		from string
-	}{
-		{&run.Status, in.Status}, {&run.Name, in.Name}, {&run.Title, in.Title}, {&run.Path, in.Path}, {&run.Event, in.Event}, {&run.HeadSHA, in.HeadSHA},
-		{&run.HeadBranch, in.HeadBranch}, {&run.HeadRepo, in.HeadRepo},
-	} {
-		if f.from != "" {
-			*f.to = f.from
-		}
-	}
-	if in.Attempt != 0 {
-		run.Attempt = in.Attempt
-	}
+	run.Status, run.Name, run.Title, run.Path = cmp.Or(in.Status, run.Status), cmp.Or(in.Name, run.Name), cmp.Or(in.Title, run.Title), cmp.Or(in.Path, run.Path)
+	run.Event, run.HeadSHA = cmp.Or(in.Event, run.Event), cmp.Or(in.HeadSHA, run.HeadSHA)
+	run.HeadBranch, run.HeadRepo = cmp.Or(in.HeadBranch, run.HeadBranch), cmp.Or(in.HeadRepo, run.HeadRepo)
+	run.Attempt = cmp.Or(in.Attempt, run.Attempt)
 	r.index = checkIndex{}
 	run.UpdatedAt, run.Conclusion = now, ""
 	if run.Status == "completed" {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -12,11 +11,7 @@ import (
 // setSchema makes the server one of an older version, which lacks some fields ("PullRequest.headRefOid") of GraphQL; none: as it
 // is. GitHub Enterprise Server has a schema of its own for each version:
 // https://docs.github.com/en/enterprise-server/graphql/overview/public-schema
-func setSchema(q *request) (any, error) {
-	var in struct{ Without []string }
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setSchema(q *request, in struct{ Without []string }) (any, error) {
 	schema, err := parsedSDL()
 	if err != nil {
 		return nil, err
@@ -28,8 +23,7 @@ func setSchema(q *request) (any, error) {
 		}
 	}
 	q.s.st.WithoutFields = in.Without
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // unknown lists the fields of a query that an older server does not have: it refuses the whole query, with status 200.

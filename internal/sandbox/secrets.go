@@ -17,17 +17,17 @@ import (
 // secretRoutes are what workflows are configured with: https://docs.github.com/en/rest/actions/secrets,
 // https://docs.github.com/en/rest/actions/variables
 var secretRoutes = []route{
-	{"GET /repos/{owner}/{repo}/actions/secrets", needWrite, listSettings("secrets", secretsOf, secretJSON)},
-	{"GET /repos/{owner}/{repo}/actions/secrets/public-key", needWrite, getPublicKey},
-	{"GET /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, getSecret},
-	{"PUT /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, putSecret},
-	{"DELETE /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, deleteSetting(secretsOf)},
-	{"GET /repos/{owner}/{repo}/actions/organization-secrets", needWrite, listSettings("secrets", func(*Repository) map[string]*Setting { return nil }, secretJSON)},
-	{"GET /repos/{owner}/{repo}/actions/organization-variables", needWrite, listSettings("variables", func(*Repository) map[string]*Setting { return nil }, variableJSON)},
-	{"GET /repos/{owner}/{repo}/actions/variables", needWrite, listSettings("variables", variablesOf, variableJSON)},
-	{"POST /repos/{owner}/{repo}/actions/variables", needWrite, createVariable},
-	{"PATCH /repos/{owner}/{repo}/actions/variables/{name}", needWrite, patchVariable},
-	{"DELETE /repos/{owner}/{repo}/actions/variables/{name}", needWrite, deleteSetting(variablesOf)},
+	{"GET /repos/{owner}/{repo}/actions/secrets", needWrite, "secrets=read", listSettings("secrets", secretsOf, secretJSON)},
+	{"GET /repos/{owner}/{repo}/actions/secrets/public-key", needWrite, "secrets=read", getPublicKey},
+	{"GET /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, "secrets=read", getSecret},
+	{"PUT /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, "secrets=write", withBody(putSecret)},
+	{"DELETE /repos/{owner}/{repo}/actions/secrets/{name}", needWrite, "secrets=write", deleteSetting(secretsOf)},
+	{"GET /repos/{owner}/{repo}/actions/organization-secrets", needWrite, "secrets=read", listSettings("secrets", func(*Repository) map[string]*Setting { return nil }, secretJSON)},
+	{"GET /repos/{owner}/{repo}/actions/organization-variables", needWrite, "actions_variables=read", listSettings("variables", func(*Repository) map[string]*Setting { return nil }, variableJSON)},
+	{"GET /repos/{owner}/{repo}/actions/variables", needWrite, "actions_variables=read", listSettings("variables", variablesOf, variableJSON)},
+	{"POST /repos/{owner}/{repo}/actions/variables", needWrite, "actions_variables=write", withBody(createVariable)},
+	{"PATCH /repos/{owner}/{repo}/actions/variables/{name}", needWrite, "actions_variables=write", withBody(patchVariable)},
+	{"DELETE /repos/{owner}/{repo}/actions/variables/{name}", needWrite, "actions_variables=write", deleteSetting(variablesOf)},
 }
 
 // Setting is a secret or a variable of a repository, under its name in capitals.
@@ -65,8 +65,7 @@ func deleteSetting(of func(*Repository) map[string]*Setting) func(*request) (any
 			return nil, errNotFound
 		}
 		delete(all, name)
-		q.s.world.changed()
-		return &reply{status: http.StatusNoContent}, nil
+		return q.changed()
 	}
 }
 
@@ -112,14 +111,10 @@ func checkName(name string) error {
 	return nil
 }
 
-func putSecret(q *request) (any, error) {
-	in := struct {
-		Value string `json:"encrypted_value"`
-		KeyID string `json:"key_id"`
-	}{}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func putSecret(q *request, in struct {
+	Value string `json:"encrypted_value"`
+	KeyID string `json:"key_id"`
+}) (any, error) {
 	name := strings.ToUpper(q.r.PathValue("name"))
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -153,11 +148,7 @@ func setSetting(w world, all map[string]*Setting, name, value string) (fresh boo
 	return was == nil
 }
 
-func createVariable(q *request) (any, error) {
-	in := struct{ Name, Value string }{}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func createVariable(q *request, in struct{ Name, Value string }) (any, error) {
 	name := strings.ToUpper(in.Name)
 	if err := checkName(name); err != nil {
 		return nil, err
@@ -172,11 +163,7 @@ func createVariable(q *request) (any, error) {
 	return &reply{http.StatusCreated, obj{}}, nil
 }
 
-func patchVariable(q *request) (any, error) {
-	in := struct{ Value string }{}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func patchVariable(q *request, in struct{ Value string }) (any, error) {
 	name := strings.ToUpper(q.r.PathValue("name"))
 	if q.repo.Variables[name] == nil {
 		return nil, errNotFound

@@ -314,7 +314,7 @@ func (d *Seeder) ReviewComment(repository string, number int, in SeedReviewComme
 	if i.Pull == nil {
 		return fmt.Errorf("review comment on %d: not a pull request", number)
 	}
-	if d.s.world.review(in.ReviewID) == nil {
+	if d.s.reviews[in.ReviewID] == nil {
 		in.ReviewID = d.id(in.ReviewID)
 		v := SeedReview{SeedComment{ID: in.ReviewID, Author: in.Author, CreatedAt: in.CreatedAt}, "COMMENTED"}
 		if err := d.Review(repository, number, v); err != nil {

@@ -6,13 +6,13 @@ import (
 
 // settingRoutes are what a repository's administrators set and others only feel.
 var settingRoutes = []route{
-	{"GET /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, getWorkflowRights},
-	{"PUT /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, putWorkflowRights},
-	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, listBranchRules},
-	{"GET /repos/{owner}/{repo}/rulesets", needRead, listRulesets},
-	{"POST /repos/{owner}/{repo}/rulesets", needAdmin, createRuleset},
-	{"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}", needRead, getRuleset},
-	{"DELETE /repos/{owner}/{repo}/rulesets/{ruleset_id}", needAdmin, deleteRuleset},
+	{"GET /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, "administration=read", getWorkflowRights},
+	{"PUT /repos/{owner}/{repo}/actions/permissions/workflow", needAdmin, "administration=write", withBody(putWorkflowRights)},
+	{"GET /repos/{owner}/{repo}/rules/branches/{branch}", needRead, "metadata=read", listBranchRules},
+	{"GET /repos/{owner}/{repo}/rulesets", needRead, "metadata=read", listRulesets},
+	{"POST /repos/{owner}/{repo}/rulesets", needAdmin, "administration=write", createRuleset},
+	{"GET /repos/{owner}/{repo}/rulesets/{ruleset_id}", needRead, "metadata=read", getRuleset},
+	{"DELETE /repos/{owner}/{repo}/rulesets/{ruleset_id}", needAdmin, "administration=write", deleteRuleset},
 }
 
 // WorkflowRights are what workflows may do. The zero value is what a repository of the sandbox begins with: GitHub's
@@ -33,14 +33,10 @@ func getWorkflowRights(q *request) (any, error) {
 }
 
 // putWorkflowRights leaves what is not named as it is.
-func putWorkflowRights(q *request) (any, error) {
-	var in struct {
-		Default *string `json:"default_workflow_permissions"`
-		Pulls   *bool   `json:"can_approve_pull_request_reviews"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func putWorkflowRights(q *request, in struct {
+	Default *string `json:"default_workflow_permissions"`
+	Pulls   *bool   `json:"can_approve_pull_request_reviews"`
+}) (any, error) {
 	rights := q.repo.WorkflowRights
 	if in.Default != nil {
 		if *in.Default != "read" && *in.Default != "write" {
@@ -52,8 +48,7 @@ func putWorkflowRights(q *request) (any, error) {
 		rights.NoPulls = !*in.Pulls
 	}
 	q.repo.WorkflowRights = rights
-	q.s.world.changed()
-	return &reply{status: http.StatusNoContent}, nil
+	return q.changed()
 }
 
 // mayOpenPulls refuses a pull request of a workflow's token where the repository's settings do.

@@ -8,9 +8,9 @@ import (
 )
 
 var subIssueRoutes = []route{
-	{"GET /repos/{owner}/{repo}/issues/{number}/sub_issues", needRead, listSubIssues},
-	{"POST /repos/{owner}/{repo}/issues/{number}/sub_issues", needTriage, addSubIssue},
-	{"GET /repos/{owner}/{repo}/issues/{number}/parent", needRead, getParent},
+	{"GET /repos/{owner}/{repo}/issues/{number}/sub_issues", needRead, readsIssue, listSubIssues},
+	{"POST /repos/{owner}/{repo}/issues/{number}/sub_issues", needTriage, writesIssue, withBody(addSubIssue)},
+	{"GET /repos/{owner}/{repo}/issues/{number}/parent", needRead, readsIssue, getParent},
 }
 
 // maxSubIssues is how many sub-issues one issue has at most:
@@ -31,9 +31,9 @@ func subIssuesOf(w world, i *Issue) []*Issue {
 // parentOf is the issue that an issue is a sub-issue of; nil for none.
 func parentOf(w world, i *Issue) *Issue {
 	for _, r := range w.st.Repositories {
-		for _, n := range r.numbers() {
-			if slices.Contains(r.Issues[n].SubIDs, i.ID) {
-				return r.Issues[n]
+		for _, parent := range r.inOrder() {
+			if slices.Contains(parent.SubIDs, i.ID) {
+				return parent
 			}
 		}
 	}
@@ -44,31 +44,18 @@ func listSubIssues(q *request) (any, error) {
 	return paginate(q, subIssuesOf(q.s.world, q.issue), q.s.json.issue), nil
 }
 
-// subIssue is the issue that the body of a request names.
-func subIssue(q *request) (sub *Issue, replace bool, err error) {
-	var in struct {
-		ID      int64 `json:"sub_issue_id"`
-		Replace bool  `json:"replace_parent"`
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, false, err
-	}
-	if in.ID == 0 {
-		return nil, false, unprocessable("Invalid request.\n\n\"sub_issue_id\" wasn't supplied.")
-	}
-	sub = q.s.world.issues[in.ID]
-	if sub == nil || sub.ID != in.ID || sub.repo.Owner != q.repo.Owner || sub.repo.Private && q.s.world.permission(sub.repo, q.user.Login) < model.PermissionRead {
-		return nil, false, &failure{status: http.StatusNotFound, message: "The provided sub-issue does not exist"}
-	}
-	return sub, in.Replace, nil
-}
-
 // addSubIssue is https://docs.github.com/en/rest/issues/sub-issues#add-sub-issue. The words of the refusals are those that people
 // report (https://github.com/orgs/community/discussions/139932).
-func addSubIssue(q *request) (any, error) {
-	sub, replace, err := subIssue(q)
-	if err != nil {
-		return nil, err
+func addSubIssue(q *request, in struct {
+	ID      int64 `json:"sub_issue_id"`
+	Replace bool  `json:"replace_parent"`
+}) (any, error) {
+	if in.ID == 0 {
+		return nil, unprocessable("Invalid request.\n\n\"sub_issue_id\" wasn't supplied.")
+	}
+	sub := q.s.world.issues[in.ID]
+	if sub == nil || sub.ID != in.ID || sub.repo.Owner != q.repo.Owner || sub.repo.Private && q.s.world.permission(sub.repo, q.user.Login) < model.PermissionRead {
+		return nil, &failure{status: http.StatusNotFound, message: "The provided sub-issue does not exist"}
 	}
 	refused := func(message string) error {
 		return &failure{http.StatusUnprocessableEntity, "An error occurred while adding the sub-issue to the parent issue. " + message, nil}
@@ -79,7 +66,7 @@ func addSubIssue(q *request) (any, error) {
 		return nil, errNotFound
 	case parent == q.issue:
 		return nil, refused("Issue may not contain duplicate sub-issues")
-	case parent != nil && !replace:
+	case parent != nil && !in.Replace:
 		return nil, refused("Sub issue may only have one parent")
 	case sub == q.issue || isBelow(q.s.world, sub, q.issue):
 		return nil, refused("Sub issue may not create a circular dependency")

@@ -15,15 +15,11 @@ func (k tokens) expired(token string) bool {
 
 // setToken says until when a token is good, by the sandbox's clock: expires_at, or lives from now on (a duration); neither:
 // forever.
-func setToken(q *request) (any, error) {
-	var in struct {
-		Token     string
-		ExpiresAt *time.Time `json:"expires_at"`
-		Lives     string
-	}
-	if err := q.decode(&in); err != nil {
-		return nil, err
-	}
+func setToken(q *request, in struct {
+	Token     string
+	ExpiresAt *time.Time `json:"expires_at"`
+	Lives     string
+}) (any, error) {
 	if in.Token == "" {
 		return nil, unprocessable("token: want one, such as " + jobToken)
 	}

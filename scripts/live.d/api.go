@@ -86,6 +86,15 @@ func (a answer) want(err error, statuses ...int) (answer, error) {
 	return a, fmt.Errorf("answered with %d, want %d: %.300s", a.status, statuses, fmt.Sprint(a.body))
 }
 
+// need asks the REST API, and takes nothing but these statuses.
+func (c *caller) need(ctx context.Context, method, path string, body any, statuses ...int) (answer, error) {
+	a, err := c.rest(ctx, method, path, body)
+	return a.want(err, statuses...)
+}
+
+// want200 is want for GraphQL, which answers with no other status.
+func want200(a answer, err error) (answer, error) { return a.want(err, http.StatusOK) }
+
 // pace spaces requests as GitHub asks for: https://docs.github.com/en/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 type pace struct {
 	mu                      sync.Mutex

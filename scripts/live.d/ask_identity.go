@@ -2,29 +2,14 @@ package main
 
 import "context"
 
-func askIdentity(ctx context.Context, w *world) (any, error) {
+func askIdentity(ctx context.Context, w *world) any {
 	out := facts{}
 	for _, c := range w.callers() {
-		user, err := c.rest(ctx, "GET", "/user", nil)
-		if err != nil {
-			return nil, err
-		}
-		viewer, err := c.graph(ctx, `{ viewer { __typename login databaseId } }`, nil)
-		if err != nil {
-			return nil, err
-		}
-		repository, err := c.rest(ctx, "GET", "~", nil)
-		if err != nil {
-			return nil, err
-		}
-		rights, err := c.rest(ctx, "GET", "~/collaborators/"+viewer.str("data.viewer.login")+"/permission", nil)
-		if err != nil {
-			return nil, err
-		}
-		settings, err := c.rest(ctx, "GET", "~/actions/permissions/workflow", nil)
-		if err != nil {
-			return nil, err
-		}
+		user := got(c.rest(ctx, "GET", "/user", nil))
+		viewer := got(c.graph(ctx, `{ viewer { __typename login databaseId } }`, nil))
+		repository := got(c.rest(ctx, "GET", "~", nil))
+		rights := got(c.rest(ctx, "GET", "~/collaborators/"+viewer.str("data.viewer.login")+"/permission", nil))
+		settings := got(c.rest(ctx, "GET", "~/actions/permissions/workflow", nil))
 		own := user.refusal()
 		if user.status == 200 {
 			own["login"], own["type"] = user.at("login"), user.at("type")
@@ -35,10 +20,7 @@ func askIdentity(ctx context.Context, w *world) (any, error) {
 			"settings of workflows": settings.status,
 		}
 	}
-	bad, err := (&caller{kind: "bad", token: "ghp_none", w: w}).rest(ctx, "GET", "~", nil)
-	if err != nil {
-		return nil, err
-	}
+	bad := got((&caller{kind: "bad", token: "ghp_none", w: w}).rest(ctx, "GET", "~", nil))
 	out["a bad token"] = bad.refusal()
-	return out, nil
+	return out
 }

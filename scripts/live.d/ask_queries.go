@@ -22,24 +22,15 @@ type scene struct {
 }
 
 // setScene makes one, once in a run.
-func (w *world) setScene(ctx context.Context) (scene, error) {
+func (w *world) setScene(ctx context.Context) scene {
 	var s scene
 	first := len(w.pulls["scene"]) == 0
-	made, err := w.openPulls(ctx, "scene", 1)
-	if err != nil {
-		return s, err
-	}
-	s.pull = made[0]
+	s.pull = w.openPulls(ctx, "scene", 1)[0]
 	if !first {
-		return w.scene, nil
+		return w.scene
 	}
-	if s.issue, err = w.issue(ctx, "a scene"); err != nil {
-		return s, err
-	}
-	said, err := w.comment(ctx, s.pull.number, "Said in the conversation.")
-	if err != nil {
-		return s, err
-	}
+	s.issue = w.issue(ctx, "a scene", forTrial)
+	said := w.comment(ctx, s.pull.number, "Said in the conversation.")
 	s.node, s.login = said.str("node_id"), said.str("user.login")
 	for _, sent := range []struct {
 		path string
@@ -50,18 +41,16 @@ func (w *world) setScene(ctx context.Context) (scene, error) {
 		{"~/statuses/" + s.pull.headSHA, facts{"state": "success", "context": prefix, "description": "For a trial"}},
 		{"~/issues/comments/" + said.str("id") + "/reactions", facts{"content": "eyes"}},
 	} {
-		a, err := w.admin.rest(ctx, "POST", sent.path, sent.body)
-		if _, err = a.want(err, 200, 201); err != nil {
-			return s, fmt.Errorf("set a scene: %w", err)
-		}
+		_, err := w.admin.need(ctx, "POST", sent.path, sent.body, 200, 201)
+		check(named("set a scene", err))
 	}
 	w.scene = s
 	// GitHub finds out in its own time whether there is a conflict.
-	_, err = w.until(ctx, func() (bool, error) {
+	got(w.until(ctx, func() (bool, error) {
 		a, err := w.pull(ctx, s.pull.number)
 		return a.at("mergeable") != nil, err
-	})
-	return s, err
+	}))
+	return s
 }
 
 // variables are all that our documents take, by name.
@@ -80,7 +69,7 @@ func (w *world) variables(s scene) facts {
 var declaredVariable = regexp.MustCompile(`\$(\w+):`)
 
 // document asks one of our documents. The facts are which errors it has, where, and the shape of its data.
-func (w *world) document(ctx context.Context, c *caller, name string, s scene) (facts, error) {
+func (w *world) document(ctx context.Context, c *caller, name string, s scene) facts {
 	text := strings.NewReplacer("(number: 1)", "(number: "+s.pull.number+")", "(number: 2)", "(number: "+s.issue+")").Replace(github.Documents()[name])
 	all, sent := w.variables(s), facts{}
 	for _, m := range declaredVariable.FindAllStringSubmatch(text, -1) {
@@ -88,31 +77,24 @@ func (w *world) document(ctx context.Context, c *caller, name string, s scene) (
 			sent[m[1]] = v
 		}
 	}
-	a, err := c.graph(ctx, text, sent)
-	if err != nil {
-		return nil, err
-	}
+	a := got(c.graph(ctx, text, sent))
 	out := facts{"status": a.status, "errors": graphErrors(a)}
 	if a.at("data") != nil {
 		out["shape"] = shape(a.at("data"))
 	}
-	return out, nil
+	return out
 }
 
 // documents asks all of our documents. An answer that is just as that of others says so.
-func (w *world) documents(ctx context.Context, c *caller, s scene, others any) (facts, error) {
+func (w *world) documents(ctx context.Context, c *caller, s scene, others any) facts {
 	out := facts{}
 	for _, name := range slices.Sorted(maps.Keys(github.Documents())) {
-		f, err := w.document(ctx, c, name, s)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		out[name] = f
-		if before, ok := others.(facts); ok && maps.Equal(flat(before[name]), flat(f)) {
+		during(name, func() { out[name] = w.document(ctx, c, name, s) })
+		if before, ok := others.(facts); ok && maps.Equal(flat(before[name]), flat(out[name])) {
 			out[name] = "as the first one"
 		}
 	}
-	return out, nil
+	return out
 }
 
 // graphErrors are the errors of an answer as "TYPE at path", each once, in their order by text.
@@ -136,48 +118,37 @@ func graphErrors(a answer) []string {
 	return append([]string{}, slices.Sorted(maps.Keys(said))...)
 }
 
-func askQueries(ctx context.Context, w *world) (any, error) {
-	s, err := w.setScene(ctx)
-	if err != nil {
-		return nil, err
-	}
+func askQueries(ctx context.Context, w *world) any {
+	s := w.setScene(ctx)
 	out := facts{}
 	for _, c := range w.callers() {
-		if out[c.kind], err = w.documents(ctx, c, s, out["admin"]); err != nil {
-			return nil, fmt.Errorf("as %s: %w", c.kind, err)
-		}
+		during("as "+c.kind, func() { out[c.kind] = w.documents(ctx, c, s, out["admin"]) })
 	}
-	return out, nil
+	return out
 }
 
 // askPermissions asks all documents with all permissions of the job, and with each of them removed.
-func askPermissions(ctx context.Context, w *world) (any, error) {
+func askPermissions(ctx context.Context, w *world) any {
 	switch {
 	case w.sandbox != nil && w.set(ctx, "permissions", facts{}) != nil:
-		return nil, notHere(inSandbox + "its tokens have all permissions of their account, none of an App's")
+		check(notHere(inSandbox + "its tokens have all permissions of their account, none of an App's"))
 	case w.sandbox == nil && w.minter == nil:
-		return nil, notHere("not asked: it needs an App, by MERGEXO_LIVE_APP_ID and MERGEXO_LIVE_APP_KEY")
+		check(notHere("not asked: it needs an App, by MERGEXO_LIVE_APP_ID and MERGEXO_LIVE_APP_KEY"))
 	}
-	s, err := w.setScene(ctx)
-	if err != nil {
-		return nil, err
-	}
+	s := w.setScene(ctx)
 	out := facts{}
 	for _, removed := range append([]string{"none"}, slices.Sorted(maps.Keys(jobPermissions))...) {
 		permissions := maps.Clone(jobPermissions)
 		delete(permissions, removed)
-		c, err := w.withPermissions(ctx, permissions)
-		if err != nil {
-			return nil, fmt.Errorf("without %s: %w", removed, err)
-		}
-		if out["without "+removed], err = w.documents(ctx, c, s, out["without none"]); err != nil {
-			return nil, fmt.Errorf("without %s: %w", removed, err)
-		}
+		during("without "+removed, func() {
+			c := got(w.withPermissions(ctx, permissions))
+			out["without "+removed] = w.documents(ctx, c, s, out["without none"])
+		})
 	}
 	if w.sandbox != nil {
-		return out, w.set(ctx, "permissions", facts{})
+		check(w.set(ctx, "permissions", facts{}))
 	}
-	return out, nil
+	return out
 }
 
 // withPermissions is a token of the App with these permissions; in the sandbox it is the workflow's, which has them from now on.

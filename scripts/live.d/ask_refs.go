@@ -11,34 +11,20 @@ func atoi(s string) int { n, _ := strconv.Atoi(s); return n }
 // Steps about refs, by the API and by pushes.
 
 // chain gives the tip of the default branch, and two commits of which one is on top of the other.
-func chain(ctx context.Context, w *world) (base, one, two string, err error) {
-	if base, err = w.git.base(ctx); err != nil {
-		return
-	}
-	if one, err = w.git.commit(ctx, base, "One", map[string]string{"one.txt": "one\n"}); err != nil {
-		return
-	}
-	two, err = w.git.commit(ctx, one, "Two", map[string]string{"two.txt": "two\n"})
-	return
+func chain(ctx context.Context, w *world) (base, one, two string) {
+	base = got(w.git.base(ctx))
+	one = got(w.git.commit(ctx, base, "One", map[string]string{"one.txt": "one\n"}))
+	two = got(w.git.commit(ctx, one, "Two", map[string]string{"two.txt": "two\n"}))
+	return base, one, two
 }
 
-func askRefs(ctx context.Context, w *world) (any, error) {
-	base, one, two, err := chain(ctx, w)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.git.place(ctx, map[string]string{branch("refs/objects"): two}); err != nil {
-		return nil, err
-	}
-	out := facts{}
-	if out["by the API"], err = refsByAPI(ctx, w, base, one, two); err != nil {
-		return nil, err
-	}
-	out["by pushes"], err = refsByPush(ctx, w, base, one, two)
-	return out, err
+func askRefs(ctx context.Context, w *world) any {
+	base, one, two := chain(ctx, w)
+	check(w.git.place(ctx, map[string]string{branch("refs/objects"): two}))
+	return facts{"by the API": refsByAPI(ctx, w, base, one, two), "by pushes": refsByPush(ctx, w, base, one, two)}
 }
 
-func refsByAPI(ctx context.Context, w *world, base, one, two string) (facts, error) {
+func refsByAPI(ctx context.Context, w *world, base, one, two string) facts {
 	out := facts{}
 	const none = "0123456789012345678901234567890123456789"
 	for kind, ref := range map[string]string{"branch": branch("refs/api"), "hidden ref": "refs/" + prefix + "/api"} {
@@ -58,9 +44,7 @@ func refsByAPI(ctx context.Context, w *world, base, one, two string) (facts, err
 			{"9 delete again", "DELETE", at, nil},
 		} {
 			a, err := w.admin.rest(ctx, ask.method, ask.path, ask.body)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", ask.name, err)
-			}
+			check(named(ask.name, err))
 			of[ask.name] = a.refusal()
 		}
 		out[kind] = of
@@ -69,20 +53,12 @@ func refsByAPI(ctx context.Context, w *world, base, one, two string) (facts, err
 		"without refs/": {"ref": prefix, "sha": one}, "with two dots": {"ref": "refs/heads/" + prefix + "..x", "sha": one}, "of no object": {"ref": branch("refs/none"), "sha": none},
 		"of half a SHA": {"ref": branch("refs/half"), "sha": one[:20]}, "of pull requests": {"ref": "refs/pull/1/head", "sha": one},
 	} {
-		a, err := w.admin.rest(ctx, "POST", "~/git/refs", in)
-		if err != nil {
-			return nil, err
-		}
-		out[name] = a.refusal()
+		out[name] = got(w.admin.rest(ctx, "POST", "~/git/refs", in)).refusal()
 	}
 	for name, path := range map[string]string{"read one that is not there": "~/git/ref/heads/" + prefix + "/refs/none", "list none": "~/git/matching-refs/heads/" + prefix + "/refs/none"} {
-		a, err := w.admin.rest(ctx, "GET", path, nil)
-		if err != nil {
-			return nil, err
-		}
-		out[name] = a.refusal()
+		out[name] = got(w.admin.rest(ctx, "GET", path, nil)).refusal()
 	}
-	return out, nil
+	return out
 }
 
 // pushed is one push of several, in their order.
@@ -93,23 +69,19 @@ type pushed struct {
 }
 
 // pushes pushes one after the other.
-func (w *world) pushes(ctx context.Context, c *caller, all []pushed) (facts, error) {
+func (w *world) pushes(ctx context.Context, c *caller, all []pushed) facts {
 	out := facts{}
 	for i, p := range all {
-		f, err := w.git.push(ctx, c, p.how, p.specs...)
-		if err != nil {
-			return nil, err
-		}
-		out[fmt.Sprintf("%02d %s", i+1, p.name)] = f
+		out[fmt.Sprintf("%02d %s", i+1, p.name)] = got(w.git.push(ctx, c, p.how, p.specs...))
 	}
-	return out, nil
+	return out
 }
 
-func refsByPush(ctx context.Context, w *world, base, one, two string) (facts, error) {
+func refsByPush(ctx context.Context, w *world, base, one, two string) facts {
 	out := facts{}
 	for kind, ref := range map[string]string{"branch": branch("refs/push"), "hidden ref": "refs/" + prefix + "/push"} {
 		side := ref + "-side"
-		of, err := w.pushes(ctx, w.admin, []pushed{
+		out[kind] = w.pushes(ctx, w.admin, []pushed{
 			{"create, leased to be new", []string{"--force-with-lease=" + ref + ":"}, []string{one + ":" + ref}},
 			{"create again, leased to be new", []string{"--force-with-lease=" + ref + ":"}, []string{two + ":" + ref}},
 			{"forward", nil, []string{two + ":" + ref}},
@@ -123,71 +95,52 @@ func refsByPush(ctx context.Context, w *world, base, one, two string) (facts, er
 			{"delete, leased on what is not there", []string{"--force-with-lease=" + ref + ":" + one}, []string{":" + ref}},
 			{"delete both", nil, []string{":" + ref, ":" + side}},
 		})
-		if err != nil {
-			return nil, err
-		}
-		out[kind] = of
 	}
-	var err error
-	out["of pull requests"], err = w.git.push(ctx, w.admin, nil, "+"+one+":refs/pull/1/head")
-	return out, err
+	out["of pull requests"] = got(w.git.push(ctx, w.admin, nil, "+"+one+":refs/pull/1/head"))
+	return out
 }
 
-func askHidden(ctx context.Context, w *world) (any, error) {
-	base, one, _, err := chain(ctx, w)
-	if err != nil {
-		return nil, err
-	}
+func askHidden(ctx context.Context, w *world) any {
+	base, one, _ := chain(ctx, w)
 	shown, hidden := branch("hidden/branch"), "refs/"+prefix+"/hidden"
-	if err := w.git.place(ctx, map[string]string{shown: one, hidden: one}); err != nil {
-		return nil, err
-	}
-	made, err := w.admin.rest(ctx, "POST", "~/rulesets", facts{
+	check(w.git.place(ctx, map[string]string{shown: one, hidden: one}))
+	made, err := w.admin.need(ctx, "POST", "~/rulesets", facts{
 		"name": prefix + " all", "target": "branch", "enforcement": "active", "conditions": facts{"ref_name": facts{"include": []string{"~ALL"}, "exclude": []string{}}},
 		"rules": []facts{{"type": "deletion"}, {"type": "non_fast_forward"}},
-	})
-	if made, err = made.want(err, 201); err != nil {
-		return nil, fmt.Errorf("make a ruleset: %w", err)
-	}
-	out, err := w.pushes(ctx, w.admin, []pushed{
+	}, 201)
+	check(named("make a ruleset", err))
+	out := w.pushes(ctx, w.admin, []pushed{
 		{"a branch back by force", nil, []string{"+" + base + ":" + shown}},
 		{"delete a branch", nil, []string{":" + shown}},
 		{"a hidden ref back by force", nil, []string{"+" + base + ":" + hidden}},
 		{"delete a hidden ref", nil, []string{":" + hidden}},
 		{"make a hidden ref", nil, []string{one + ":" + hidden + "-new"}},
 	})
-	if err != nil {
-		return nil, err
-	}
-	return out, w.delete(ctx, "~/rulesets/"+made.str("id"))
+	check(w.delete(ctx, "~/rulesets/"+made.str("id")))
+	return out
 }
 
-func askLimit(ctx context.Context, w *world) (any, error) {
+func askLimit(ctx context.Context, w *world) any {
 	switch {
 	case w.control != "":
-		if err := w.set(ctx, "pushes", facts{"refs": 2}); err != nil {
-			return nil, err
-		}
+		check(w.set(ctx, "pushes", facts{"refs": 2}))
 	case w.opts.pushLimit != 2:
-		return nil, notHere("not asked: set the limit to 2 by hand (Settings, General, Pushes), and say --push-limit 2")
+		check(notHere("not asked: set the limit to 2 by hand (Settings, General, Pushes), and say --push-limit 2"))
 	}
-	_, one, two, err := chain(ctx, w)
-	if err != nil {
-		return nil, err
-	}
+	_, one, two := chain(ctx, w)
 	names := []string{branch("limit/a"), branch("limit/b"), branch("limit/c")}
 	three := func(sha, place string) []string {
 		return []string{sha + ":" + place + "a", sha + ":" + place + "b", sha + ":" + place + "c"}
 	}
-	out, err := w.pushes(ctx, w.admin, []pushed{
+	out := w.pushes(ctx, w.admin, []pushed{
 		{"two branches", nil, []string{one + ":" + names[0], one + ":" + names[1]}},
 		{"three branches", nil, three(two, branch("limit/"))},
 		{"three branches, atomic", []string{"--atomic"}, three(two, branch("limit/"))},
 		{"three hidden refs", nil, three(one, "refs/"+prefix+"/limit-")},
 		{"two branches and a hidden ref", nil, []string{two + ":" + names[0], two + ":" + names[1], two + ":refs/" + prefix + "/limit-d"}},
 	})
-	if err == nil && w.control != "" {
-		err = w.set(ctx, "pushes", facts{})
+	if w.control != "" {
+		check(w.set(ctx, "pushes", facts{}))
 	}
-	return out, err
+	return out
 }

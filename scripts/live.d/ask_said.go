@@ -8,37 +8,22 @@ import (
 
 // Steps about what people say: edits, lengths, reactions, locked and transferred conversations.
 
-func askEdits(ctx context.Context, w *world) (any, error) {
-	number, err := w.issue(ctx, "edits")
-	if err != nil {
-		return nil, err
-	}
-	said, err := w.comment(ctx, number, "First.\n\n<!-- a marker -->")
-	if err != nil {
-		return nil, err
-	}
+func askEdits(ctx context.Context, w *world) any {
+	number := w.issue(ctx, "edits", forTrial)
+	said := w.comment(ctx, number, "First.\n\n<!-- a marker -->")
 	for _, body := range []string{"Second.", "Third."} {
-		a, err := w.admin.rest(ctx, "PATCH", "~/issues/comments/"+said.str("id"), facts{"body": body})
-		if _, err = a.want(err, 200); err != nil {
-			return nil, err
-		}
+		got(w.admin.need(ctx, "PATCH", "~/issues/comments/"+said.str("id"), facts{"body": body}, 200))
 	}
-	a, err := w.admin.graph(ctx, `query($id: ID!) { node(id: $id) { ... on IssueComment { body lastEditedAt editor { login } viewerDidAuthor
-		userContentEdits(first: 10) { totalCount nodes { diff createdAt editedAt deletedAt editor { login } } } } } }`, facts{"id": said.at("node_id")})
-	if a, err = a.want(err, 200); err != nil {
-		return nil, err
-	}
-	return facts{"errors": graphErrors(a), "comment": a.at("data.node")}, nil
+	a := got(want200(w.admin.graph(ctx, `query($id: ID!) { node(id: $id) { ... on IssueComment { body lastEditedAt editor { login } viewerDidAuthor
+		userContentEdits(first: 10) { totalCount nodes { diff createdAt editedAt deletedAt editor { login } } } } } }`, facts{"id": said.at("node_id")})))
+	return facts{"errors": graphErrors(a), "comment": a.at("data.node")}
 }
 
 // mostCharacters is what a comment holds, by the documentation.
 const mostCharacters = 65_536
 
-func askLength(ctx context.Context, w *world) (any, error) {
-	s, err := w.setScene(ctx)
-	if err != nil {
-		return nil, err
-	}
+func askLength(ctx context.Context, w *world) any {
+	s := w.setScene(ctx)
 	out := facts{}
 	for name, body := range map[string]string{
 		"65536 letters": strings.Repeat("x", mostCharacters), "65537 letters": strings.Repeat("x", mostCharacters+1),
@@ -53,10 +38,7 @@ func askLength(ctx context.Context, w *world) (any, error) {
 			"comment": {"~/issues/" + s.issue + "/comments", facts{"body": body}},
 			"review":  {"~/pulls/" + s.pull.number + "/reviews", facts{"body": body, "event": "COMMENT"}},
 		} {
-			a, err := w.admin.rest(ctx, "POST", sent.path, sent.body)
-			if err != nil {
-				return nil, err
-			}
+			a := got(w.admin.rest(ctx, "POST", sent.path, sent.body))
 			f := a.refusal()
 			if a.status < 300 {
 				f["kept"] = len([]rune(a.str("body")))
@@ -65,86 +47,49 @@ func askLength(ctx context.Context, w *world) (any, error) {
 		}
 		out[name] = of
 	}
-	return out, nil
+	return out
 }
 
-func askReactions(ctx context.Context, w *world) (any, error) {
-	number, err := w.issue(ctx, "reactions")
-	if err != nil {
-		return nil, err
-	}
-	said, err := w.comment(ctx, number, "React to this.")
-	if err != nil {
-		return nil, err
-	}
+func askReactions(ctx context.Context, w *world) any {
+	number := w.issue(ctx, "reactions", forTrial)
+	said := w.comment(ctx, number, "React to this.")
 	on := "~/issues/comments/" + said.str("id") + "/reactions"
 	out := facts{}
 	var id string
 	for _, r := range []struct{ name, content string }{{"new", "eyes"}, {"again", "eyes"}, {"another", "rocket"}, {"unknown", "shrug"}} {
-		a, err := w.admin.rest(ctx, "POST", on, facts{"content": r.content})
-		if err != nil {
-			return nil, err
-		}
+		a := got(w.admin.rest(ctx, "POST", on, facts{"content": r.content}))
 		f := a.refusal()
 		if a.status < 300 {
 			f["content"], id = a.at("content"), a.str("id")
 		}
 		out[r.name] = f
 	}
-	list, err := w.admin.rest(ctx, "GET", on, nil)
-	if err != nil {
-		return nil, err
-	}
+	list := got(w.admin.rest(ctx, "GET", on, nil))
 	out["listed"] = len(list.list())
 	for _, name := range []string{"deleted", "deleted again"} {
-		a, err := w.admin.rest(ctx, "DELETE", on+"/"+id, nil)
-		if err != nil {
-			return nil, err
-		}
-		out[name] = a.refusal()
+		out[name] = got(w.admin.rest(ctx, "DELETE", on+"/"+id, nil)).refusal()
 	}
-	return out, nil
+	return out
 }
 
-func askLocked(ctx context.Context, w *world) (any, error) {
-	number, err := w.issue(ctx, "locked")
-	if err != nil {
-		return nil, err
-	}
-	a, err := w.admin.rest(ctx, "PUT", "~/issues/"+number+"/lock", facts{"lock_reason": "resolved"})
-	if _, err = a.want(err, 204); err != nil {
-		return nil, err
-	}
+func askLocked(ctx context.Context, w *world) any {
+	number := w.issue(ctx, "locked", forTrial)
+	got(w.admin.need(ctx, "PUT", "~/issues/"+number+"/lock", facts{"lock_reason": "resolved"}, 204))
 	out := facts{}
 	for _, c := range w.callers() {
-		a, err := c.rest(ctx, "POST", "~/issues/"+number+"/comments", facts{"body": "In a locked conversation."})
-		if err != nil {
-			return nil, err
-		}
-		out[c.kind] = a.refusal()
+		out[c.kind] = got(c.rest(ctx, "POST", "~/issues/"+number+"/comments", facts{"body": "In a locked conversation."})).refusal()
 	}
-	if a, err = w.admin.rest(ctx, "DELETE", "~/issues/"+number+"/lock", nil); err != nil {
-		return nil, err
-	}
-	out["unlocked"] = a.refusal()
-	return out, nil
+	out["unlocked"] = got(w.admin.rest(ctx, "DELETE", "~/issues/"+number+"/lock", nil)).refusal()
+	return out
 }
 
-func askTransferred(ctx context.Context, w *world) (any, error) {
+func askTransferred(ctx context.Context, w *world) any {
 	if w.control == "" && w.opts.transferTo == "" {
-		return nil, notHere("not asked: it needs another repository of the same owner, by --transfer-to")
+		check(notHere("not asked: it needs another repository of the same owner, by --transfer-to"))
 	}
-	number, err := w.issue(ctx, "transferred")
-	if err != nil {
-		return nil, err
-	}
-	said, err := w.comment(ctx, number, "It moves.")
-	if err != nil {
-		return nil, err
-	}
-	if err := transfer(ctx, w, number); err != nil {
-		return nil, fmt.Errorf("transfer #%s: %w", number, err)
-	}
+	number := w.issue(ctx, "transferred", forTrial)
+	said := w.comment(ctx, number, "It moves.")
+	during("transfer #"+number, func() { transfer(ctx, w, number) })
 	out := facts{}
 	for _, ask := range []struct {
 		name, method, path string
@@ -156,47 +101,32 @@ func askTransferred(ctx context.Context, w *world) (any, error) {
 		{"label it", "POST", "~/issues/" + number + "/labels", facts{"labels": []string{prefix}}},
 		{"its comment", "GET", "~/issues/comments/" + said.str("id"), nil},
 	} {
-		a, err := w.admin.rest(ctx, ask.method, ask.path, ask.body)
-		if err != nil {
-			return nil, err
-		}
+		a := got(w.admin.rest(ctx, ask.method, ask.path, ask.body))
 		f := a.refusal()
 		f["location"] = a.header.Get("Location") != ""
 		out[ask.name] = f
 	}
-	a, err := w.admin.graph(ctx, `query($owner: String!, $name: String!, $n: Int!) { repository(owner: $owner, name: $name) { issueOrPullRequest(number: $n) { __typename } } }`,
-		facts{"owner": w.repo.Owner, "name": w.repo.Name, "n": plain(atoi(number))})
-	if err != nil {
-		return nil, err
-	}
+	a := got(w.admin.graph(ctx, `query($owner: String!, $name: String!, $n: Int!) { repository(owner: $owner, name: $name) { issueOrPullRequest(number: $n) { __typename } } }`,
+		facts{"owner": w.repo.Owner, "name": w.repo.Name, "n": plain(atoi(number))}))
 	out["by GraphQL"] = facts{"errors": graphErrors(a), "found": a.at("data.repository.issueOrPullRequest") != nil}
-	return out, nil
+	return out
 }
 
 // transfer moves an issue to another repository: by a mutation, or in the sandbox, which has none, by its own API.
-func transfer(ctx context.Context, w *world, number string) error {
+func transfer(ctx context.Context, w *world, number string) {
 	if w.control != "" {
 		a, err := (&caller{w: w}).send(ctx, "POST", w.control+"/repositories", facts{"full_name": w.repo.Owner + "/" + prefix + "-other"})
-		if _, err = a.want(err, 201, 422); err != nil {
-			return err
-		}
-		return w.set(ctx, "issues", facts{"number": atoi(number), "state": "transferred", "to": w.repo.Owner + "/" + prefix + "-other"})
+		got(a.want(err, 201, 422))
+		check(w.set(ctx, "issues", facts{"number": atoi(number), "state": "transferred", "to": w.repo.Owner + "/" + prefix + "-other"}))
+		return
 	}
-	ids, err := w.admin.graph(ctx, `query($owner: String!, $name: String!, $other: String!, $n: Int!) { repository(owner: $owner, name: $name) { issue(number: $n) { id } } other: repository(owner: $owner, name: $other) { id } }`,
-		facts{"owner": w.repo.Owner, "name": w.repo.Name, "other": w.opts.transferTo, "n": atoi(number)})
-	if ids, err = ids.want(err, 200); err != nil {
-		return err
-	}
-	a, err := w.admin.graph(ctx, `mutation($issue: ID!, $to: ID!) { transferIssue(input: {issueId: $issue, repositoryId: $to}) { issue { number } } }`,
-		facts{"issue": ids.at("data.repository.issue.id"), "to": ids.at("data.other.id")})
-	if a, err = a.want(err, 200); err != nil {
-		return err
-	}
+	ids := got(want200(w.admin.graph(ctx, `query($owner: String!, $name: String!, $other: String!, $n: Int!) { repository(owner: $owner, name: $name) { issue(number: $n) { id } } other: repository(owner: $owner, name: $other) { id } }`,
+		facts{"owner": w.repo.Owner, "name": w.repo.Name, "other": w.opts.transferTo, "n": atoi(number)})))
+	a := got(want200(w.admin.graph(ctx, `mutation($issue: ID!, $to: ID!) { transferIssue(input: {issueId: $issue, repositoryId: $to}) { issue { number } } }`,
+		facts{"issue": ids.at("data.repository.issue.id"), "to": ids.at("data.other.id")})))
 	there := a.str("data.transferIssue.issue.number")
 	if there == "" {
-		return fmt.Errorf("GitHub refuses it: %v", graphErrors(a))
+		check(fmt.Errorf("GitHub refuses it: %v", graphErrors(a)))
 	}
-	a, err = w.admin.rest(ctx, "PATCH", "/repos/"+w.repo.Owner+"/"+w.opts.transferTo+"/issues/"+there, facts{"state": "closed"})
-	_, err = a.want(err, 200)
-	return err
+	got(w.admin.need(ctx, "PATCH", "/repos/"+w.repo.Owner+"/"+w.opts.transferTo+"/issues/"+there, facts{"state": "closed"}, 200))
 }

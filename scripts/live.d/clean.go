@@ -40,8 +40,7 @@ func (w *world) each(ctx context.Context, path string, do func(entry any) error)
 }
 
 func (w *world) delete(ctx context.Context, path string) error {
-	a, err := w.admin.rest(ctx, "DELETE", path, nil)
-	if _, err = a.want(err, 200, 204, 404, 422); err != nil {
+	if _, err := w.admin.need(ctx, "DELETE", path, nil, 200, 204, 404, 422); err != nil {
 		return fmt.Errorf("delete %s: %w", path, err)
 	}
 	return nil
@@ -91,8 +90,7 @@ func closeOpen(ctx context.Context, w *world) error {
 		return err
 	}
 	for _, n := range numbers {
-		a, err := w.admin.rest(ctx, "PATCH", "~/issues/"+n, facts{"state": "closed"})
-		if _, err = a.want(err, 200, 404, 410); err != nil {
+		if _, err := w.admin.need(ctx, "PATCH", "~/issues/"+n, facts{"state": "closed"}, 200, 404, 410); err != nil {
 			return fmt.Errorf("close #%s: %w", n, err)
 		}
 	}
@@ -147,8 +145,7 @@ func removeFiles(ctx context.Context, w *world) error {
 		if !strings.Contains(string(text), ownMark) {
 			continue
 		}
-		a, err = w.admin.rest(ctx, "DELETE", "~/contents/"+name, facts{"message": "Remove " + name, "sha": a.str("sha")})
-		if _, err = a.want(err, 200); err != nil {
+		if _, err := w.admin.need(ctx, "DELETE", "~/contents/"+name, facts{"message": "Remove " + name, "sha": a.str("sha")}, 200); err != nil {
 			return fmt.Errorf("remove %s: %w", name, err)
 		}
 	}

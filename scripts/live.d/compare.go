@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -59,16 +60,18 @@ func compareRecords(a, b record) []difference {
 		return out
 	}
 	if a.Error != b.Error {
-		add("error", or(a.Error), or(b.Error))
+		add("error", cmp.Or(a.Error, absent), cmp.Or(b.Error, absent))
 		return out
 	}
 	x, y := flat(a.Answer), flat(b.Answer)
 	if a.Who != b.Who {
 		dropKinds(x, y)
 	}
-	for _, field := range slices.Sorted(maps.Keys(union(x, y))) {
+	fields := maps.Clone(x)
+	maps.Copy(fields, y)
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		if x[field] != y[field] {
-			add(field, or(x[field]), or(y[field]))
+			add(field, cmp.Or(x[field], absent), cmp.Or(y[field], absent))
 		}
 	}
 	return out
@@ -103,19 +106,6 @@ func whyHarmless(d difference) string {
 		}
 	}
 	return ""
-}
-
-func or(text string) string {
-	if text == "" {
-		return absent
-	}
-	return text
-}
-
-func union(x, y map[string]string) map[string]string {
-	all := maps.Clone(x)
-	maps.Copy(all, y)
-	return all
 }
 
 // flat is a value by the paths of its leaves, each as JSON.

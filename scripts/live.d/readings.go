@@ -166,29 +166,21 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-func askGateway(ctx context.Context, w *world) (any, error) {
-	s, err := w.setScene(ctx)
-	if err != nil {
-		return nil, err
-	}
+func askGateway(ctx context.Context, w *world) any {
+	s := w.setScene(ctx)
 	p := place{Repo: w.repo, Branch: s.pull.head, Base: w.main, SHA: s.pull.headSHA, Node: s.node, Login: s.login}
 	p.Pull, _ = strconv.Atoi(s.pull.number)
 	p.Issue, _ = strconv.Atoi(s.issue)
 	var all []facts
 	for _, r := range readings {
 		seen := &recorder{next: http.DefaultTransport, api: w.api}
-		c, err := github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: w.admin.token, Transport: seen})
-		if err != nil {
-			return nil, err
-		}
+		c := got(github.New(github.Options{APIURL: w.api, GraphQLURL: w.graphql, Token: w.admin.token, Transport: seen}))
 		v, err := r.read(ctx, c, p)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
+		check(ctx.Err())
 		w.pace.calls += len(seen.seen)
 		all = append(all, facts{"reading": r.name, "understood": outcome(v, err), "exchanges": seen.seen})
 	}
 	return facts{"readings": all, "place": facts{
 		"pull": facts{"number": p.Pull}, "issue": facts{"number": p.Issue}, "branch": p.Branch, "base": p.Base, "sha": p.SHA, "node": facts{"id": p.Node}, "login": p.Login,
-	}}, nil
+	}}
 }

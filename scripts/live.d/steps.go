@@ -9,13 +9,55 @@ import (
 	"time"
 )
 
-// step asks one thing. run gives the answer as plain JSON values, which are normalized and recorded, or an error: notHere
-// where it cannot be asked, any other where it went wrong.
+// step asks one thing. run gives the answer as plain JSON values, which are normalized and recorded, or checks an error, which
+// ends it: notHere where it cannot be asked, any other where it went wrong.
 type step struct {
 	name string
 	asks string
-	run  func(ctx context.Context, w *world) (any, error)
+	run  func(ctx context.Context, w *world) any
 }
+
+// stopped carries the error that ends a step, as package testing ends a test: check panics with it, and caught takes it.
+type stopped struct{ err error }
+
+// check ends the step where there is an error.
+func check(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
+
+// got returns a value, unless an error ends the step.
+func got[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
+// named puts what was done before an error; nil stays nil.
+func named(what string, err error) error {
+	if err != nil {
+		err = fmt.Errorf("%s: %w", what, err)
+	}
+	return err
+}
+
+// caught runs do, and returns the error with which check ended it, or nil.
+func caught(do func()) (err error) {
+	defer func() {
+		switch end := recover().(type) {
+		case nil:
+		case stopped:
+			err = end.err
+		default:
+			panic(end)
+		}
+	}()
+	do()
+	return nil
+}
+
+// during runs do. An error that ends it ends the step, with what before it.
+func during(what string, do func()) { check(named(what, caught(do))) }
 
 // facts are one JSON object of an answer.
 type facts = map[string]any
@@ -97,7 +139,8 @@ func (w *world) goThrough(ctx context.Context, o options, out io.Writer) (err er
 func (w *world) ask(ctx context.Context, s step) record {
 	w.names = newNames(w)
 	r := record{Step: s.name, Asks: s.asks, Who: w.who}
-	answer, err := s.run(ctx, w)
+	var answer any
+	err := caught(func() { answer = s.run(ctx, w) })
 	var no notHere
 	switch {
 	case errors.As(err, &no):

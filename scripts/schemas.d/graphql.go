@@ -4,10 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/vektah/gqlparser/v2"
@@ -77,7 +77,7 @@ func trimGraphQL(path, fields string) ([]byte, error) {
 	if err := c.inherit(); err != nil {
 		return nil, err
 	}
-	for _, name := range sortedKeys(want) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if err := c.composite(name); err != nil {
 			return nil, err
 		}
@@ -94,7 +94,7 @@ func trimGraphQL(path, fields string) ([]byte, error) {
 
 // inherit adds the wanted fields of each wanted interface to the wanted types that have it.
 func (c *cut) inherit() error {
-	for _, name := range sortedKeys(c.want) {
+	for _, name := range slices.Sorted(maps.Keys(c.want)) {
 		def := c.from.ForName(name)
 		if def == nil {
 			return fmt.Errorf("GitHub's schema has no type %s", name)
@@ -119,7 +119,7 @@ func (c *cut) composite(name string) error {
 			kept.Interfaces = append(kept.Interfaces, iface)
 		}
 	}
-	for _, field := range sortedKeys(c.want[name]) {
+	for _, field := range slices.Sorted(maps.Keys(c.want[name])) {
 		f := def.Fields.ForName(field)
 		if f == nil {
 			return fmt.Errorf("GitHub's schema has no field %s.%s", name, field)
@@ -198,13 +198,4 @@ func (c *cut) need(name string) error {
 		}
 	}
 	return nil
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	sort.Strings(keys)
-	return keys
 }

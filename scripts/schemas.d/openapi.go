@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 )
 
@@ -139,7 +141,7 @@ func closeOver(v any, from, to object) error {
 		if ref, ok := v["$ref"].(string); ok {
 			return copyComponent(ref, from, to)
 		}
-		for _, key := range sortedKeys(v) {
+		for _, key := range slices.Sorted(maps.Keys(v)) {
 			if err := closeOver(v[key], from, to); err != nil {
 				return err
 			}
@@ -186,7 +188,7 @@ var depth = map[string]int{"paths": 1, "components": 2}
 
 func writeLines(out *bytes.Buffer, o object, deep int) error {
 	out.WriteString("{\n")
-	for i, key := range sortedKeys(o) {
+	for i, key := range slices.Sorted(maps.Keys(o)) {
 		if i > 0 {
 			out.WriteString(",\n")
 		}

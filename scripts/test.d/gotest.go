@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -228,7 +229,7 @@ func (f *folding) again(pkg, test string) string {
 	if test != "" {
 		parts := strings.Split(test, "/")
 		for i, p := range parts {
-			parts[i] = "^" + quoteMeta(p) + "$"
+			parts[i] = "^" + strings.ReplaceAll(regexp.QuoteMeta(p), "'", ".") + "$" // the shell reads a quote, and a dot is any character
 		}
 		argv = append(argv, "-run", "'"+strings.Join(parts, "/")+"'")
 	}
@@ -243,21 +244,4 @@ func (o options) order() string {
 		}
 	}
 	return fmt.Sprintf("-shuffle=%d", o.seed)
-}
-
-// quoteMeta takes the sense from what regular expressions and the shell give one.
-func quoteMeta(s string) string {
-	var b strings.Builder
-	for _, r := range s {
-		switch {
-		case r == '\'':
-			b.WriteByte('.')
-		case strings.ContainsRune(`\.+*?()|[]{}^$`, r):
-			b.WriteByte('\\')
-			fallthrough
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
