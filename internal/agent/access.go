@@ -20,9 +20,25 @@ type access struct {
 	provider modelproxy.Provider
 	base     string
 	keys     []string
-	header   func(env []string) http.Header // what the provider authenticates; empty without a key
+	headers  map[string]string // the header that a key is sent in
 	// elsewhere matches an extra argument or a variable by which the program takes another provider.
 	elsewhere *regexp.Regexp
+}
+
+// header returns what the provider authenticates; it is empty without a key. Of two keys for one header the later one counts.
+func (a *access) header(env []string) http.Header {
+	out := http.Header{}
+	for _, name := range a.keys {
+		key, header := value(env, name), a.headers[name]
+		switch {
+		case key == "":
+		case header == "Authorization":
+			out.Set(header, "Bearer "+key)
+		default:
+			out.Set(header, key)
+		}
+	}
+	return out
 }
 
 // modelKeys are the variables that are kept from the programs of every provider.

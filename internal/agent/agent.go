@@ -84,6 +84,7 @@ type adapter struct {
 	build   func(Options) (Agent, error)
 	model   *access // nil: the program finds its model itself
 	release release // of the program, where the model is known
+	flags   flags   // of the program, likewise
 	builtIn bool    // it runs no program
 	// transcript is how the program files the transcripts of its sessions; nil: it has none that can be carried away.
 	transcript *layout
@@ -91,8 +92,8 @@ type adapter struct {
 
 // adapters is every agent there is.
 var adapters = map[string]adapter{
-	"claude":     {build: newClaude, model: &anthropic, release: claudeRelease, transcript: &claudeTranscripts},
-	"codex":      {build: newCodex, model: &openAI, release: codexRelease, transcript: &codexTranscripts},
+	"claude":     {build: newClaude, model: &anthropic, release: claudeRelease, flags: claudeFlags, transcript: &claudeTranscripts},
+	"codex":      {build: newCodex, model: &openAI, release: codexRelease, flags: codexFlags, transcript: &codexTranscripts},
 	"command":    {build: newCommand},
 	"suggestion": {build: newSuggestion, builtIn: true},
 }
@@ -140,6 +141,11 @@ func New(opt Options) (Agent, error) {
 	}
 	if err := kind.model.verify(opt.Access); err != nil {
 		return nil, err
+	}
+	if kind.model != nil {
+		if err := kind.flags.verify(opt.ExtraArgs); err != nil {
+			return nil, err
+		}
 	}
 	return kind.build(opt)
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/http"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -33,22 +32,10 @@ var claudeTranscripts = layout{`.+/ID\.jsonl`, func(at string) string { return "
 var anthropic = access{
 	provider: modelproxy.Anthropic, base: "ANTHROPIC_BASE_URL", keys: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"},
 	elsewhere: regexp.MustCompile(`^CLAUDE_CODE_USE_[A-Z]+=.`),
-	header: func(env []string) http.Header {
-		out := http.Header{}
-		if key := value(env, "ANTHROPIC_API_KEY"); key != "" {
-			out.Set("X-Api-Key", key)
-		}
-		if token := value(env, "ANTHROPIC_AUTH_TOKEN"); token != "" {
-			out.Set("Authorization", "Bearer "+token)
-		}
-		return out
-	},
+	headers:   map[string]string{"ANTHROPIC_API_KEY": "X-Api-Key", "ANTHROPIC_AUTH_TOKEN": "Authorization"},
 }
 
 func newClaude(opt Options) (Agent, error) {
-	if err := claudeFlags.verify(opt.ExtraArgs); err != nil {
-		return nil, err
-	}
 	return &claude{program: program{release: claudeRelease, opt: opt}}, nil
 }
 

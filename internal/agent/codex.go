@@ -2,13 +2,11 @@ package agent
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -34,19 +32,10 @@ var codexTranscripts = layout{`\d{4}/\d{2}/\d{2}/rollout-[0-9T-]+-ID\.jsonl(\.zs
 var openAI = access{
 	provider: modelproxy.OpenAI, base: "OPENAI_BASE_URL", keys: []string{"OPENAI_API_KEY", "CODEX_API_KEY"},
 	elsewhere: regexp.MustCompile(`^(--oss$|(-c|--config=)? *model_provider *=)`),
-	header: func(env []string) http.Header {
-		out := http.Header{}
-		if key := cmp.Or(value(env, "CODEX_API_KEY"), value(env, "OPENAI_API_KEY")); key != "" {
-			out.Set("Authorization", "Bearer "+key)
-		}
-		return out
-	},
+	headers:   map[string]string{"OPENAI_API_KEY": "Authorization", "CODEX_API_KEY": "Authorization"},
 }
 
 func newCodex(opt Options) (Agent, error) {
-	if err := codexFlags.verify(opt.ExtraArgs); err != nil {
-		return nil, err
-	}
 	return &codex{program: program{release: codexRelease, opt: opt}}, nil
 }
 

@@ -56,11 +56,7 @@ func openPipes(stdin []byte, stdout, stderr io.Writer) (*pipes, error) {
 
 // started closes the child's ends, which it has its own copies of, and begins to copy.
 func (p *pipes) started() {
-	for _, file := range p.child {
-		if file != nil {
-			_ = file.Close()
-		}
-	}
+	closeAll(p.child)
 	for i, file := range p.ours {
 		p.wg.Go(func() {
 			if i == 0 {
@@ -84,25 +80,20 @@ func (p *pipes) finish(c clock.Clock, patience time.Duration) {
 	})
 	p.wg.Wait()
 	end.Stop()
-	p.close()
+	closeAll(p.ours)
 }
 
 // abandon closes what was opened for a process that was not started.
 func (p *pipes) abandon() {
-	for _, file := range p.child {
-		if file != nil {
-			_ = file.Close()
-		}
-	}
+	closeAll(p.child)
 	p.wg.Wait()
-	p.close()
+	closeAll(p.ours)
 }
 
-func (p *pipes) close() {
-	for _, file := range p.ours {
-		if file != nil {
-			_ = file.Close()
-		}
+// closeAll closes the files that were opened.
+func closeAll(files [3]*os.File) {
+	for _, file := range files {
+		_ = file.Close() // of nil, an error
 	}
 }
 

@@ -13,12 +13,8 @@ func RunTests(ctx context.Context, dir string, argv []string, opt Options) error
 	}
 	// Both streams as one, in the order of printing, and none of it in memory beyond the tail.
 	merged := append([]string{"/bin/sh", "-c", `exec "$@" >&2`, "sh"}, argv...)
-	opt, leave, err := opt.defaults().enter(ctx, dir)
-	if err != nil {
-		return err
-	}
-	_, err = opt.execute(ctx, dir, merged, nil)
-	return leave(err)
+	_, err := Filter(ctx, dir, merged, nil, opt)
+	return err
 }
 
 // Filter runs argv in dir as RunTests does, with stdin on its standard input, and gives what it printed on its standard

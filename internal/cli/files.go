@@ -230,7 +230,7 @@ func (s *scene) program(ctx context.Context, name string) doctor.ProgramState {
 	case s.root != nil:
 		return executable(s.root.Stat(filepath.Clean(name)))
 	}
-	_, found, err := s.gh.Repositories.File(ctx, s.repo(), path.Clean(name))
+	_, found, err := s.gh.Repositories.File(ctx, s.repo(), "", path.Clean(name))
 	switch {
 	case err != nil:
 		return doctor.ProgramElsewhere
@@ -278,7 +278,7 @@ func (s *scene) workflows(ctx context.Context) ([]workflow.File, error) {
 func (s *scene) list(ctx context.Context) ([]string, error) {
 	var names []string
 	if s.root == nil {
-		files, err := s.gh.Repositories.Files(ctx, s.repo(), workflowDir)
+		files, err := s.gh.Repositories.Files(ctx, s.repo(), "", workflowDir)
 		for _, f := range files {
 			names = append(names, path.Base(f.Path))
 		}
@@ -301,7 +301,7 @@ func (s *scene) read(ctx context.Context, name string) (file workflow.File, foun
 		found = readLocal(s.root, &file)
 		return file, found, nil
 	}
-	got, found, err := s.gh.Repositories.File(ctx, s.repo(), name)
+	got, found, err := s.gh.Repositories.File(ctx, s.repo(), "", name)
 	if err != nil || !found {
 		return file, found, s.trouble(err)
 	}
@@ -373,7 +373,7 @@ func (s *scene) onMain(ctx context.Context, file workflow.File) workflow.Main {
 	files, asked := s.main[dir]
 	if !asked {
 		var err error
-		if files, err = s.gh.Repositories.Files(ctx, s.repo(), dir); err != nil {
+		if files, err = s.gh.Repositories.Files(ctx, s.repo(), "", dir); err != nil {
 			return workflow.MainUnknown
 		}
 		s.main[dir] = files

@@ -276,7 +276,7 @@ func (h *hubSetup) files(ctx context.Context) error {
 	for _, name := range []string{doctor.SettingsPath, doctor.WorkflowPath, workflow.SetupPath} {
 		here := workflow.File{Path: name}
 		readLocal(h.root, &here)
-		there, found, err := h.gh.Repositories.File(ctx, h.repo, name)
+		there, found, err := h.gh.Repositories.File(ctx, h.repo, "", name)
 		if err != nil {
 			return err
 		}

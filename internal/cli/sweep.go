@@ -133,7 +133,7 @@ func (p *program) showMatrix(ctx context.Context, w place, e *engine.Engine, rep
 	m := sweep.Matrix(work, maxMatrix)
 	parallel := config.Defaults().Sweep.MaxParallel
 	if len(m.Include) > 0 {
-		file, _, err := e.GitHub.Repositories.File(ctx, repo, thread.SettingsPath)
+		file, _, err := e.GitHub.Repositories.File(ctx, repo, "", thread.SettingsPath)
 		var rep model.Report
 		if wrong := e.Conclude(err, &rep); wrong != nil || rep.Result == model.ResultFailed {
 			return atFault(err)

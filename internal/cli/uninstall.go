@@ -87,7 +87,7 @@ func (u *uninstall) remove(what string, name string, do func() error) error {
 func (u *uninstall) files(ctx context.Context) error {
 	var there []string
 	for _, dir := range []string{".github", workflowDir, path.Dir(workflow.SetupPath)} {
-		files, err := u.e.GitHub.Repositories.Files(ctx, u.repo, dir)
+		files, err := u.e.GitHub.Repositories.Files(ctx, u.repo, "", dir)
 		if err != nil {
 			return err
 		}
@@ -140,7 +140,7 @@ var ownLabel = regexp.MustCompile(`^(agent|mergexo|external):`)
 // labels removes the labels that the settings name.
 func (u *uninstall) labels(ctx context.Context) error {
 	settings := config.Defaults()
-	if file, found, err := u.e.GitHub.Repositories.File(ctx, u.repo, doctor.SettingsPath); err != nil {
+	if file, found, err := u.e.GitHub.Repositories.File(ctx, u.repo, "", doctor.SettingsPath); err != nil {
 		return err
 	} else if parsed, err := config.ParseWithoutAgent(file.Text, file.Path); found && err == nil {
 		settings = parsed

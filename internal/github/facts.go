@@ -2,7 +2,6 @@ package github
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"net/url"
@@ -122,14 +121,9 @@ func (c Repositories) unseen(op string, err error) string {
 	}
 }
 
-// Files lists the files in a directory of the default branch, without their texts. A directory that is not there is empty.
-// https://docs.github.com/rest/repos/contents#get-repository-content
-func (c Repositories) Files(ctx context.Context, repo model.Repo, dir string) ([]model.RepositoryFile, error) {
-	return c.FilesAt(ctx, repo, "", dir)
-}
-
-// FilesAt is Files for any commit or branch; "" is the default branch.
-func (c Repositories) FilesAt(ctx context.Context, repo model.Repo, ref, dir string) ([]model.RepositoryFile, error) {
+// Files lists the files in a directory at a commit or branch, without their texts; a ref of "" is the default branch. A directory
+// that is not there is empty. https://docs.github.com/rest/repos/contents#get-repository-content
+func (c Repositories) Files(ctx context.Context, repo model.Repo, ref, dir string) ([]model.RepositoryFile, error) {
 	_, entries, err := c.contents(ctx, repo, ref, dir)
 	if err != nil {
 		return nil, err
@@ -143,13 +137,9 @@ func (c Repositories) FilesAt(ctx context.Context, repo model.Repo, ref, dir str
 	return files, nil
 }
 
-// File reads a file of the default branch; ok is false where there is none. One above LargestFile has no text.
-func (c Repositories) File(ctx context.Context, repo model.Repo, path string) (f model.RepositoryFile, ok bool, err error) {
-	return c.FileAt(ctx, repo, "", path)
-}
-
-// FileAt is File for any commit or branch; "" is the default branch.
-func (c Repositories) FileAt(ctx context.Context, repo model.Repo, ref, path string) (f model.RepositoryFile, ok bool, err error) {
+// File reads a file at a commit or branch; a ref of "" is the default branch. ok is false where there is no such file. One above
+// LargestFile has no text.
+func (c Repositories) File(ctx context.Context, repo model.Repo, ref, path string) (f model.RepositoryFile, ok bool, err error) {
 	entry, _, err := c.contents(ctx, repo, ref, path)
 	if err != nil || entry == nil || entry.GetType() != "file" {
 		return model.RepositoryFile{}, false, err
@@ -158,15 +148,11 @@ func (c Repositories) FileAt(ctx context.Context, repo model.Repo, ref, path str
 	if f.Large {
 		return f, true, nil
 	}
-	raw := ""
-	if entry.Content != nil {
-		raw = *entry.Content
-	}
-	text, err := base64.StdEncoding.DecodeString(strings.ReplaceAll(raw, "\n", ""))
+	text, err := entry.GetContent()
 	if err != nil {
 		return f, true, &Error{Kind: Unavailable, Op: fmt.Sprintf("read %s of %s", path, repo), Message: "its content is not base64", Fix: fixLater}
 	}
-	f.Text = string(text)
+	f.Text = text
 	return f, true, nil
 }
 

@@ -59,20 +59,20 @@ func TestFilesOfTheSandbox(t *testing.T) {
 	w.put("main", ".github/workflows/b/c.yml", "on: push\n")
 	w.put("main", ".github/mergexo.toml", "[agent]\n")
 	c := w.client("octo")
-	files := must.Get(c.Repositories.Files(t.Context(), widgets, ".github/workflows"))(t)
+	files := must.Get(c.Repositories.Files(t.Context(), widgets, "", ".github/workflows"))(t)
 	require.Len(t, files, 1, "a directory is no file")
 	assert.Equal(t, model.RepositoryFile{Path: ".github/workflows/a.yml", SHA: "b83836ed8c80558d4e40ea4ac5d69f4405334799", Size: 9}, files[0])
-	f, ok, err := c.Repositories.File(t.Context(), widgets, ".github/workflows/a.yml")
+	f, ok, err := c.Repositories.File(t.Context(), widgets, "", ".github/workflows/a.yml")
 	require.NoError(t, err)
 	assert.True(t, ok)
 	assert.Equal(t, "on: push\n", f.Text)
 	assert.Equal(t, files[0].SHA, f.SHA)
 
-	assert.Empty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "nowhere"))(t))
-	_, ok, err = c.Repositories.File(t.Context(), widgets, ".github/workflows")
+	assert.Empty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "", "nowhere"))(t))
+	_, ok, err = c.Repositories.File(t.Context(), widgets, "", ".github/workflows")
 	require.NoError(t, err)
 	assert.False(t, ok, "a directory is no file")
-	_, ok, err = c.Repositories.File(t.Context(), widgets, "nowhere")
+	_, ok, err = c.Repositories.File(t.Context(), widgets, "", "nowhere")
 	require.NoError(t, err)
 	assert.False(t, ok)
 }
@@ -205,12 +205,12 @@ func TestLargeAndSpoiltFiles(t *testing.T) {
 		"/contents/spoilt": entry(4, "!!"),
 		"/contents/fine":   entry(6, base64.StdEncoding.EncodeToString([]byte("abc"))[:2]+"\n"+base64.StdEncoding.EncodeToString([]byte("abc"))[2:]+"\n"),
 	})
-	f, ok, err := c.Repositories.File(t.Context(), widgets, "large")
+	f, ok, err := c.Repositories.File(t.Context(), widgets, "", "large")
 	require.NoError(t, err)
 	assert.True(t, ok && f.Large && f.Text == "")
-	_, _, err = c.Repositories.File(t.Context(), widgets, "spoilt")
+	_, _, err = c.Repositories.File(t.Context(), widgets, "", "spoilt")
 	assert.ErrorContains(t, err, "not base64")
-	f, _, err = c.Repositories.File(t.Context(), widgets, "fine")
+	f, _, err = c.Repositories.File(t.Context(), widgets, "", "fine")
 	require.NoError(t, err)
 	assert.Equal(t, "abc", f.Text)
 }
@@ -219,18 +219,18 @@ func TestNamesOfFilesAreAskedForAsTheyAre(t *testing.T) {
 	w := newWorld(t)
 	for _, name := range []string{"docs/v1..v2.md", "docs/..a", "docs/a b?#%2F.md"} {
 		w.put("main", (&url.URL{Path: name}).EscapedPath(), name)
-		f, ok, err := w.client("actions").Repositories.FileAt(t.Context(), widgets, "main", name)
+		f, ok, err := w.client("actions").Repositories.File(t.Context(), widgets, "main", name)
 		require.NoError(t, err, name)
 		assert.True(t, ok && f.Path == name && f.Text == name, "%q: %q", name, f.Path)
 	}
 	c := w.client("actions")
 	for dir, want := range map[string]int{"docs": 3, "./docs/": 3, "docs/x..y": 0} {
-		assert.Len(t, must.Get(c.Repositories.FilesAt(t.Context(), widgets, "", dir))(t, dir), want, dir)
+		assert.Len(t, must.Get(c.Repositories.Files(t.Context(), widgets, "", dir))(t, dir), want, dir)
 	}
-	assert.NotEmpty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "."))(t))
+	assert.NotEmpty(t, must.Get(c.Repositories.Files(t.Context(), widgets, "", "."))(t))
 	before := calls(c)
 	for _, name := range []string{"..", "../gadgets/contents/a.md", "docs/../../gadgets"} {
-		_, ok, err := c.Repositories.File(t.Context(), widgets, name)
+		_, ok, err := c.Repositories.File(t.Context(), widgets, "", name)
 		require.NoError(t, err, name)
 		assert.False(t, ok, name)
 	}

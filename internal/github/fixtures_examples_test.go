@@ -78,7 +78,7 @@ func TestGitHubsRecordedAnswersAreUnderstood(t *testing.T) {
 			return fmt.Sprint(has, why), nil
 		}, "true"},
 		{"get-content", "GET", "/contents/", func(ctx context.Context, c *Client) (any, error) {
-			files, err := c.Repositories.Files(ctx, repo, ".github")
+			files, err := c.Repositories.Files(ctx, repo, "", ".github")
 			return len(files), err
 		}, "1"},
 		{"add-labels-to-issue", "POST", "/issues", func(ctx context.Context, c *Client) (any, error) {

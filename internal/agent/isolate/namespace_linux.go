@@ -46,10 +46,7 @@ func take(path string) (tree, error) {
 	if err != nil {
 		return tree{}, fmt.Errorf("take %s: %w", path, unwrap(err))
 	}
-	name, err := syscall.BytePtrFromString(path)
-	if err != nil {
-		return tree{}, fmt.Errorf("take %s: %w", path, err)
-	}
+	name, _ := syscall.BytePtrFromString(path) // os.Stat refuses a path with a NUL
 	fd, _, errno := syscall.RawSyscall(sysOpenTree, ^uintptr(99), uintptr(unsafe.Pointer(name)), openTreeClone|atRecursive|syscall.O_CLOEXEC)
 	if errno != 0 {
 		return tree{}, fmt.Errorf("take %s: %w", path, errno)
@@ -63,10 +60,7 @@ func (t tree) put() error {
 	if err := t.place(); err != nil {
 		return fmt.Errorf("put %s: %w", t.path, err)
 	}
-	name, err := syscall.BytePtrFromString(t.path)
-	if err != nil {
-		return fmt.Errorf("put %s: %w", t.path, err)
-	}
+	name, _ := syscall.BytePtrFromString(t.path) // as in take
 	empty := new(byte)
 	if _, _, errno := syscall.RawSyscall6(sysMoveMount, uintptr(t.fd), uintptr(unsafe.Pointer(empty)), ^uintptr(99), uintptr(unsafe.Pointer(name)), moveMountEmptyPath, 0); errno != 0 {
 		return fmt.Errorf("put %s: %w", t.path, errno)
@@ -90,10 +84,7 @@ func (t tree) place() error {
 
 // readOnly makes everything below a path, or of a tree, read-only.
 func readOnly(fd uintptr, path string, flags uintptr) error {
-	name, err := syscall.BytePtrFromString(path)
-	if err != nil {
-		return err
-	}
+	name, _ := syscall.BytePtrFromString(path) // "/" or ""
 	attr := struct{ set, clear, propagation, userns uint64 }{set: attrReadOnly | attrNoSetuid}
 	if _, _, errno := syscall.RawSyscall6(sysMountSetattr, fd, uintptr(unsafe.Pointer(name)), atRecursive|flags, uintptr(unsafe.Pointer(&attr)), unsafe.Sizeof(attr), 0); errno != 0 {
 		return errno

@@ -96,7 +96,7 @@ func (l *line) configure(ctx context.Context) (err error) {
 	text, source, found := string(l.view.Settings), l.Base, l.view.SettingsFound
 	if l.view.BaseSHA == "" && l.at != "" {
 		var file model.RepositoryFile
-		if file, found, err = l.home.GitHub.Repositories.File(ctx, l.Repo, thread.SettingsPath); err != nil {
+		if file, found, err = l.home.GitHub.Repositories.File(ctx, l.Repo, "", thread.SettingsPath); err != nil {
 			return err
 		}
 		text, source = file.Text, "the default branch"

@@ -68,7 +68,7 @@ func proposed(t *thread.Thread) (names []model.File) {
 // problems are those of one file. A new one may be the second for its roadmap.
 func problems(ctx context.Context, t *thread.Thread, f model.File) (roadmap.Problems, error) {
 	head := t.Snap.Pull.HeadSHA
-	file, there, err := t.GitHub.Repositories.FileAt(ctx, t.Event.Repo, head, f.Path)
+	file, there, err := t.GitHub.Repositories.File(ctx, t.Event.Repo, head, f.Path)
 	if err != nil || !there || file.Large {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func problems(ctx context.Context, t *thread.Thread, f model.File) (roadmap.Prob
 	if f.Change == "MODIFIED" || f.Change == "CHANGED" {
 		return wrong, nil
 	}
-	all, err := t.GitHub.Repositories.FilesAt(ctx, t.Event.Repo, head, path.Dir(f.Path))
+	all, err := t.GitHub.Repositories.Files(ctx, t.Event.Repo, head, path.Dir(f.Path))
 	if err != nil {
 		return nil, err
 	}

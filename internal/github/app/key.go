@@ -2,11 +2,12 @@ package app
 
 import (
 	"crypto/rsa"
-	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/golang-jwt/jwt/v5"
 )
 
 // wantKey is what a private key has to be.
@@ -23,24 +24,19 @@ func parseKey(text string) (*rsa.PrivateKey, error) {
 	if block.Type == "ENCRYPTED PRIVATE KEY" || block.Headers["DEK-Info"] != "" {
 		return nil, errors.New("it is locked with a password: " + wantKey)
 	}
-	var parsed any
-	var err error
 	switch block.Type {
-	case "RSA PRIVATE KEY":
-		parsed, err = x509.ParsePKCS1PrivateKey(block.Bytes)
-	case "PRIVATE KEY":
-		parsed, err = x509.ParsePKCS8PrivateKey(block.Bytes)
+	case "RSA PRIVATE KEY", "PRIVATE KEY":
 	case "PUBLIC KEY", "RSA PUBLIC KEY", "CERTIFICATE":
 		return nil, errors.New("a public key or a certificate: " + wantKey)
 	default:
 		return nil, errors.New("not an RSA key: " + wantKey)
 	}
-	if err != nil {
-		return nil, errors.New("damaged: " + wantKey)
-	}
-	key, ok := parsed.(*rsa.PrivateKey)
-	if !ok {
+	key, err := jwt.ParseRSAPrivateKeyFromPEM([]byte(text))
+	switch {
+	case errors.Is(err, jwt.ErrNotRSAPrivateKey):
 		return nil, errors.New("not an RSA key: " + wantKey)
+	case err != nil:
+		return nil, errors.New("damaged: " + wantKey)
 	}
 	if key.N.BitLen() < 2048 {
 		return nil, fmt.Errorf("an RSA key of %d bits, and GitHub's have 2048: %s", key.N.BitLen(), wantKey)
