@@ -77,6 +77,9 @@ func (c *gqlCommit) CommittedDate() (text, error) {
 
 // File is null where the commit has nothing at that path.
 func (c *gqlCommit) File(args struct{ Path string }) (*gqlTreeEntry, error) {
+	if path.IsAbs(args.Path) {
+		return nil, nil
+	}
 	e, err := c.look.s.trees.at(c.r, c.oid, path.Clean(args.Path))
 	if err != nil || e == nil {
 		return nil, err
