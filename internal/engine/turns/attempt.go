@@ -5,10 +5,12 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/markdown"
@@ -127,4 +129,27 @@ func reviewBase(ctx context.Context, p *Attempt, head string) (string, error) {
 		return history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
 	}
 	return work.Base(p.Work), nil
+}
+
+// commit commits what is in the checkout on top of its head. Conflicts that the agent left end the attempt.
+func commit(ctx context.Context, p *Attempt, head, message string) (string, error) {
+	made, _, err := checkout.Commit(ctx, p.Checkout, head, message)
+	if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
+		err = work.Failing(err)
+	}
+	return made, err
+}
+
+// ownAndInspect makes the agent's commits up to head ours and holds them against the rules for all that is pushed. It returns their new
+// head, with what a push of it would publish. A *work.Ending is of commits that must not be pushed.
+func ownAndInspect(ctx context.Context, p *Attempt, head string) (string, *history.Published, error) {
+	head, err := work.OwnHere(ctx, p.Work, work.Base(p.Work), head)
+	if err != nil {
+		return "", nil, err
+	}
+	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
+	if err == nil && found.Reason != "" {
+		err = work.Blocked(p.Work, found.Reason, found.Detail)
+	}
+	return head, listed, err
 }

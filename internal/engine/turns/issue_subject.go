@@ -61,10 +61,9 @@ func (p *Issue) Block(ctx context.Context, m model.BlockMarker, detail string) e
 
 // Question completes the first request to the agent.
 func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error) {
-	w := *p.Issue
-	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, a.Resumed || p.Tip != ""
+	a.Kind, a.Flow, a.Resumed = string(p.Issue.Flow), p.Issue.Flow, a.Resumed || p.Tip != ""
 	a.Earlier = saidBefore(p)
-	switch w.Flow {
+	switch p.Issue.Flow {
 	case model.FlowDesign, model.FlowRoadmap:
 		a.DocDir = docDir(p)
 	case model.FlowBugfix:
