@@ -12,10 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
@@ -44,31 +42,6 @@ type Subject interface {
 	Answer(ctx context.Context, last bool) (again bool, err error)
 }
 
-// Flow is what only an issue has done, by the rules of its flow.
-type Flow interface {
-	// Question completes the first request to the agent.
-	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
-	// Untested says why tests are missing at the head; "" where none are.
-	Untested(ctx context.Context, head string) (said string, err error)
-	// Draft is the pull request that a result is to become.
-	Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error)
-	// BranchOff makes the checkout a clean one of the base branch, for a branch that the server does not have.
-	BranchOff(ctx context.Context) error
-	// Rename gives commits another branch.
-	Rename(ctx context.Context) error
-	// Stops is the reason to wait for a person after an attempt that failed; "" for none.
-	Stops(e *work.Ending) string
-	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
-	Deleted(ctx context.Context) error
-
-	// BeginAt makes the commit that another process's agent began at the start of the attempt.
-	BeginAt(ctx context.Context, start string) error
-	// ReceiveCommits looks at the commits that were handed over, once they hold.
-	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
-	// Valid holds what was handed over as a result against the rules of the flow.
-	Valid(ctx context.Context, h handoff.Handoff) error
-}
-
 // Words are what people read of an attempt while it is in progress, and the marker that goes with that.
 type Words struct {
 	Kind   string // of the marker
@@ -87,7 +60,7 @@ type Words struct {
 type Attempt struct {
 	*work.Work
 	Subject Subject
-	Flow    Flow // nil on a pull request
+	Flow    *Issue // has the steps that only an issue has; nil on a pull request
 	Words   Words
 
 	Feedback []model.Comment      // that it is about

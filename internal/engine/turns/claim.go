@@ -26,8 +26,6 @@ func Claim(ctx context.Context, p *Attempt) error {
 	}
 	for _, t := range p.State.Turns {
 		switch {
-		case t.CommentID == p.ClaimID:
-			continue
 		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == p.Marker.Key:
 			return Withdraw(ctx, p, model.ResultNothing, "another run finished this turn, see %s", t.URL)
 		case !t.Marker.Open() || t.CommentID > p.ClaimID:

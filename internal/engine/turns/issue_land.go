@@ -52,11 +52,8 @@ func (p *Issue) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", issueGone(ctx, p, err)
 	}
-	if err := stillWanted(ctx, p); err != nil {
-		return "", err
-	}
 	p.Tip = p.Snap.Branch.SHA
-	return p.Tip, nil
+	return p.Tip, stillWanted(ctx, p)
 }
 
 // Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
@@ -115,7 +112,6 @@ func stillWanted(ctx context.Context, p *Issue) error {
 // issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
 // opened that nobody wants.
 func issueClosed(ctx context.Context, p *Issue) error {
-	p.Tip = p.Snap.Branch.SHA
 	if here, err := Unstage(ctx, p.Attempt); err != nil || !here {
 		return err
 	}

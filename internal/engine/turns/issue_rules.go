@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/redact"
@@ -64,13 +63,6 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 		return found, err
 	}
 	return nil, work.Blocked(p.Work, model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", p.Issue.Doc, p.Issue.Base, p.Settings.Repo.DesignDir, p.Event.Number))
-}
-
-// saidBefore are the words of people who are heard that were taken up before.
-func saidBefore(p *Issue) []model.Comment {
-	return slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool {
-		return c.Ours || c.Author.Bot || !p.State.Answered[c.Key(p.Event.Number)]
-	})
 }
 
 // Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
