@@ -216,7 +216,10 @@ func Unaddressed(t *thread.Thread, message string) string {
 
 // posted is an agent's text that is posted as Markdown. It is whole in itself, and notifies nobody who has not taken part.
 func posted(ctx context.Context, t *thread.Thread, text string) string {
-	text = markdown.Contain(Text(ctx, t, text), func(login string) bool { return takesPart(t, login) })
+	text = markdown.Contain(Text(ctx, t, text), func(login string) bool { // has somebody taken part, as far as the conversation was read?
+		is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
+		return is(t.Snap.Pull.Author) || slices.ContainsFunc(t.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
+	})
 	if hosts := reaches(t); hosts != nil {
 		return markdown.Unlinked(text, hosts)
 	}
@@ -269,12 +272,6 @@ func Findings(ctx context.Context, t *thread.Thread, all []model.Finding) []mode
 		out = append(out, f)
 	}
 	return out
-}
-
-// takesPart says that somebody has taken part in the conversation, as far as it was read.
-func takesPart(t *thread.Thread, login string) bool {
-	is := func(a model.Actor) bool { return !a.Bot && strings.EqualFold(a.Login, login) }
-	return is(t.Snap.Pull.Author) || slices.ContainsFunc(t.Snap.Comments, func(c model.Comment) bool { return is(c.Author) })
 }
 
 // Scanner finds secrets; it is made when it is needed first, which is long after the first call.

@@ -118,12 +118,3 @@ const MaxGitRounds = 3
 func OutOfTime(t *Thread) *Stop {
 	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or sweep continues with what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
 }
-
-// OvertakenTurns are the turns that have not ended before their pull request was merged. One that was only closed
-// may be opened again, and then they go on.
-func OvertakenTurns(t *Thread) []model.Posted[model.TurnMarker] {
-	if t.Snap.Pull.State != model.PullMerged || OwesAnswers(t) {
-		return nil
-	}
-	return turn.Open(t.State)
-}

@@ -46,8 +46,12 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 		setting = agent.IsolationNone
 	}
 	home, _ := w.Lookup("HOME")
+	dirs := slices.DeleteFunc([]string{w.Git.Workspace, w.Sessions}, func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	})
 	i, err := agent.Isolate(ctx, agent.IsolationOptions{
-		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Home: home, Dirs: Existing(w.Git.Workspace, w.Sessions), Clock: w.Clock, Log: w.Log,
+		Setting: setting, User: s.Agent.User, Isolator: w.Isolator, Path: w.Git.Path, Home: home, Dirs: dirs, Clock: w.Clock, Log: w.Log,
 	})
 	level := slog.LevelInfo
 	if none := (*agent.ErrNoIsolation)(nil); !w.Phase.Writes() && errors.As(err, &none) { // that job has no credential that can write
@@ -64,14 +68,6 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	w.Isolated[Wanted(s)] = i
 	w.Log.Log(ctx, level, "isolation", "level", i.Level, "why", i.Why)
 	return i, nil
-}
-
-// Existing are those directories that are there.
-func Existing(dirs ...string) []string {
-	return slices.DeleteFunc(dirs, func(dir string) bool {
-		_, err := os.Stat(dir)
-		return err != nil
-	})
 }
 
 // StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say. It is nil for

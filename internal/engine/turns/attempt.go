@@ -5,15 +5,15 @@ package turns
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/git"
+	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
-	"github.com/mergexo/mergexo/internal/handoff"
 	"github.com/mergexo/mergexo/internal/markdown"
 	"github.com/mergexo/mergexo/internal/model"
-	"github.com/mergexo/mergexo/internal/turn"
 )
 
 // Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
@@ -42,31 +42,6 @@ type Subject interface {
 	Answer(ctx context.Context, last bool) (again bool, err error)
 }
 
-// Flow is what only an issue has done, by the rules of its flow.
-type Flow interface {
-	// Question completes the first request to the agent.
-	Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error)
-	// Untested says why tests are missing at the head; "" where none are.
-	Untested(ctx context.Context, head string) (said string, err error)
-	// Draft is the pull request that a result is to become.
-	Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error)
-	// BranchOff makes the checkout a clean one of the base branch, for a branch that the server does not have.
-	BranchOff(ctx context.Context) error
-	// Rename gives commits another branch.
-	Rename(ctx context.Context) error
-	// Stops is the reason to wait for a person after an attempt that failed; "" for none.
-	Stops(e *work.Ending) string
-	// Deleted is for a claim that somebody has deleted. The error is the Stop that the run ends with.
-	Deleted(ctx context.Context) error
-
-	// BeginAt makes the commit that another process's agent began at the start of the attempt.
-	BeginAt(ctx context.Context, start string) error
-	// ReceiveCommits looks at the commits that were handed over, once they hold.
-	ReceiveCommits(ctx context.Context, h handoff.Handoff) error
-	// Valid holds what was handed over as a result against the rules of the flow.
-	Valid(ctx context.Context, h handoff.Handoff) error
-}
-
 // Words are what people read of an attempt while it is in progress, and the marker that goes with that.
 type Words struct {
 	Kind   string // of the marker
@@ -85,7 +60,7 @@ type Words struct {
 type Attempt struct {
 	*work.Work
 	Subject Subject
-	Flow    Flow // nil on a pull request
+	Flow    *Issue // has the steps that only an issue has; nil on a pull request
 	Words   Words
 
 	Feedback []model.Comment      // that it is about
@@ -127,4 +102,27 @@ func reviewBase(ctx context.Context, p *Attempt, head string) (string, error) {
 		return history.ForkPoint(ctx, p.Checkout, history.FetchedBase(p.Checkout), head)
 	}
 	return work.Base(p.Work), nil
+}
+
+// commit commits what is in the checkout on top of its head. Conflicts that the agent left end the attempt.
+func commit(ctx context.Context, p *Attempt, head, message string) (string, error) {
+	made, _, err := checkout.Commit(ctx, p.Checkout, head, message)
+	if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
+		err = work.Failing(err)
+	}
+	return made, err
+}
+
+// ownAndInspect makes the agent's commits up to head ours and holds them against the rules for all that is pushed. It returns their new
+// head, with what a push of it would publish. A *work.Ending is of commits that must not be pushed.
+func ownAndInspect(ctx context.Context, p *Attempt, head string) (string, *history.Published, error) {
+	head, err := work.OwnHere(ctx, p.Work, work.Base(p.Work), head)
+	if err != nil {
+		return "", nil, err
+	}
+	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
+	if err == nil && found.Reason != "" {
+		err = work.Blocked(p.Work, found.Reason, found.Detail)
+	}
+	return head, listed, err
 }

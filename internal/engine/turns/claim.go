@@ -26,8 +26,6 @@ func Claim(ctx context.Context, p *Attempt) error {
 	}
 	for _, t := range p.State.Turns {
 		switch {
-		case t.CommentID == p.ClaimID:
-			continue
 		case t.Marker.Phase == model.PhaseDone && t.Marker.Key == p.Marker.Key:
 			return Withdraw(ctx, p, model.ResultNothing, "another run finished this turn, see %s", t.URL)
 		case !t.Marker.Open() || t.CommentID > p.ClaimID:
@@ -110,6 +108,19 @@ func Release(ctx context.Context, p *Attempt, cause error) {
 	}
 }
 
+// takeOver takes the place of claims whose runs died, and says where the work is that those had saved.
+func takeOver(ctx context.Context, p *Attempt, replaced []model.Posted[model.TurnMarker]) error {
+	work.Inherit(p.Work, replaced)
+	found, err := work.FindSaved(ctx, p.Work, replaced)
+	if err == nil && found {
+		err = Edit(ctx, p, p.Words.Claim()) // before the claims go that name them
+	}
+	if err != nil {
+		return err
+	}
+	return Clear(ctx, p, replaced)
+}
+
 // Clear deletes comments of claims that came to nothing or that ours replaces. The stage of a turn that was sent back to the agent is
 // no longer needed where its work is kept beside it.
 func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMarker]) error {
@@ -123,13 +134,4 @@ func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMark
 		}
 	}
 	return nil
-}
-
-// TellSaved says where the work is that runs had saved before they died, since their claims are about to go.
-func TellSaved(ctx context.Context, p *Attempt, dead []model.Posted[model.TurnMarker]) error {
-	found, err := work.FindSaved(ctx, p.Work, dead)
-	if err != nil || !found {
-		return err
-	}
-	return Edit(ctx, p, p.Words.Claim()) // before the claims go that name them
 }

@@ -18,27 +18,21 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// progress is what a run knows of the way from its issue to a pull request.
+// progress is what a run knows of the attempt at hand, beside its marker.
 type progress struct {
-	number  int
-	retried bool // an operator asked for this attempt
-	// marker is the attempt at hand, but for what it has in common with a turn's: that is the thread's own marker.
-	marker model.IssueMarker
-	// fresh says that the attempt begins on a branch that nobody has yet.
-	fresh bool
-	// lost is why the work could not be pushed to the branch.
-	lost error
-	// refused are names that the server takes no branch of.
-	refused []string
+	retried bool     // an operator asked for this attempt
+	fresh   bool     // it begins on a branch that nobody has yet
+	lost    error    // why the work could not be pushed to the branch
+	refused []string // names that the server takes no branch of
 }
 
 // Issue is an issue on its way to a pull request.
 type Issue struct {
 	*Attempt
-	progress *progress                   // the attempt at hand
-	queue    []model.Comment             // what waits to be taken up
-	Planned  func(context.Context) error // takes the roadmap further that was merged for the issue
-	pulls    []model.PullRef             // from the branch of the newest receipt; nil: not asked
+	progress
+	queue   []model.Comment             // what waits to be taken up
+	Planned func(context.Context) error // takes the roadmap further that was merged for the issue
+	pulls   []model.PullRef             // from the branch of the newest receipt; nil: not asked
 }
 
 // NewIssue is the issue that a thread is about.
@@ -48,16 +42,17 @@ func NewIssue(t *thread.Thread) *Issue {
 	return p
 }
 
-// undertakes makes an attempt the one at hand, whose branch the pull request to come is from.
-func undertakes(p *Issue, w *progress) {
-	p.progress, p.Issue = w, &w.marker
-	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = w.marker.Branch, p.Marker.Start }
+// undertakes makes an attempt the one at hand, whose branch the pull request to come is from. The marker lacks what it has in common with a
+// turn's: that is the thread's own marker.
+func undertakes(p *Issue, m *model.IssueMarker) {
+	p.progress, p.Issue = progress{}, m
+	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = m.Branch, p.Marker.Start }
 }
 
 // Continue takes an issue as far as one attempt goes. It says whether another look is due.
 func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 	p.Due(model.DueFlow, time.Time{})
-	step, dead, err := dueStep(ctx, p)
+	step, err := dueStep(ctx, p)
 	if err != nil {
 		return false, err
 	}
@@ -73,20 +68,19 @@ func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 	case flow.Redirect:
 		return false, redirect(ctx, p, step)
 	}
-	return try(ctx, p, step, dead)
+	return try(ctx, p, step)
 }
 
-// dueStep is the step that the issue is at, and the claims of runs that died on the way to it. An error ends the run: there is nothing
-// to do, or the issue waits.
-func dueStep(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted[model.TurnMarker], err error) {
-	if dead, err = thread.DeadClaims(ctx, p.Thread); err != nil {
-		return step, nil, err
+// dueStep is the step that the issue is at. An error ends the run: there is nothing to do, or the issue waits.
+func dueStep(ctx context.Context, p *Issue) (step flow.Step, err error) {
+	if _, err = thread.DeadClaims(ctx, p.Thread); err != nil {
+		return step, err
 	}
 	if d := p.State.Spoilt(); d != nil && !d.Deleted {
-		return step, nil, spoilt(ctx, p, *d)
+		return step, spoilt(ctx, p, *d)
 	}
 	if step, err = NextStep(ctx, p); err != nil {
-		return step, nil, err
+		return step, err
 	}
 	switch step.Act {
 	case flow.Nothing:
@@ -94,19 +88,19 @@ func dueStep(ctx context.Context, p *Issue) (step flow.Step, dead []model.Posted
 	case flow.Wait:
 		err = waits(p, step)
 	}
-	return step, dead, err
+	return step, err
 }
 
 // spoilt stops everything on an issue where somebody edited or deleted a comment of ours: what it said is neither obeyed nor done again.
 func spoilt(ctx context.Context, p *Issue, d model.Distrust) error {
-	w := &progress{number: p.Event.Number, marker: model.IssueMarker{Base: p.Snap.DefaultBranch}}
+	m := model.IssueMarker{Base: p.Snap.DefaultBranch}
 	key := journal.Token("spoilt", strconv.FormatInt(d.CommentID, 10), d.At.String())
 	if n := len(p.State.Flows); n > 0 && p.State.Flows[n-1].Marker.Waiting == d.Code() && p.State.Flows[n-1].Marker.Key == key { // people were told
 		return waits(p, flow.Step{Why: d.Evidence(), From: &p.State.Flows[n-1]})
 	} else if n > 0 && p.State.Flows[n-1].Marker.Status != model.PhaseDone {
-		w.marker = p.State.Flows[n-1].Marker // the branch holds what it held
+		m = p.State.Flows[n-1].Marker // the branch holds what it held
 	}
-	undertakes(p, w)
+	undertakes(p, &m)
 	p.Marker = model.TurnMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: key,
 		Since: p.State.Settled.At, Seen: p.State.Settled.ID,
@@ -216,7 +210,7 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 			return err
 		}
 	}
-	if p.progress.fresh {
+	if p.fresh {
 		if err := choose(ctx, p); err != nil {
 			return err
 		}
@@ -224,7 +218,7 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 	if d := p.State.Spoilt(); d != nil && p.Marker.NeedsAgent() { // and no pull request tells of an attempt
 		return spoilt(ctx, p, *d)
 	}
-	p.Branch = p.progress.marker.Branch
+	p.Branch = p.Issue.Branch
 	return nil
 }
 
@@ -232,7 +226,7 @@ func prepare(ctx context.Context, p *Issue, step flow.Step) error {
 func spent(p *Issue) bool { return p.Marker.Attempt > turn.MaxAttempts }
 
 // try claims the next attempt and brings it to its end.
-func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) (again bool, err error) {
+func try(ctx context.Context, p *Issue, step flow.Step) (again bool, err error) {
 	if err := prepare(ctx, p, step); err != nil {
 		return false, err
 	}
@@ -242,7 +236,7 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 			return false, err
 		}
 	}
-	if err := runAttempt(ctx, p, step, dead); err != nil {
+	if err := runAttempt(ctx, p, step); err != nil {
 		Release(ctx, p.Attempt, err)
 		return lookAgain(ctx, p, err)
 	}
@@ -252,15 +246,15 @@ func try(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[mode
 
 // undertake makes the marker of the next attempt.
 func undertake(p *Issue, step flow.Step) {
-	w := &progress{number: p.Event.Number, retried: p.State.Retried}
-	undertakes(p, w)
 	var last model.IssueMarker
 	if step.From != nil {
 		last = step.From.Marker
 	}
+	m := last
+	undertakes(p, &m)
+	p.retried = p.State.Retried
 	if step.Act == flow.Finish {
-		w.marker = last
-		w.marker.Waiting = ""
+		m.Waiting = ""
 		p.Feedback, _ = turn.Find(p.Snap, last.Events)
 		p.Marker = Sign(p.Attempt, last.TurnMarker)
 		p.Marker.Phase = model.PhasePlanned
@@ -269,16 +263,16 @@ func undertake(p *Issue, step flow.Step) {
 		}
 		return
 	}
-	start, session := w.origin(step, last, p.Snap)
-	p.Afresh = w.fresh && last.Branch != ""
+	start, session := origin(p, step, last)
+	p.Afresh = p.fresh && last.Branch != ""
 	now, later := batchOf(p)
 	p.Feedback = now
-	events := turn.Keys(w.number, now)
-	key := journal.Token(append([]string{"flow", strconv.Itoa(w.number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
+	events := turn.Keys(p.Event.Number, now)
+	key := journal.Token(append([]string{"flow", strconv.Itoa(p.Event.Number), string(step.Flow), strconv.FormatInt(round(p.State), 10)}, events...)...)
 	spent, _, _ := thread.Budget(p.Thread).Spend(p.State.Spent, p.ServerNow())
 	mark := turn.Since(p.Snap, later)
 	p.Marker = Sign(p.Attempt, model.TurnMarker{
-		Repo: p.Event.Repo.String(), Number: w.number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
+		Repo: p.Event.Repo.String(), Number: p.Event.Number, Key: key, Phase: model.PhaseStarted, Events: events, Start: start, Session: session,
 		Attempt: turn.Attempts(p.State, key) + 1, Spent: &spent, Since: mark.At, Seen: mark.ID,
 	})
 	if last.Unsaid != nil && last.Key == key {
@@ -301,19 +295,20 @@ func replacedFlows(p *Issue) []model.Posted[model.TurnMarker] {
 }
 
 // origin decides where an attempt begins: on a fresh branch from the base, or where the last attempt got to.
-func (w *progress) origin(step flow.Step, last model.IssueMarker, s model.Snapshot) (start, session string) {
-	w.marker = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, w.number, s.Issue().Title, 1)}
+func origin(p *Issue, step flow.Step, last model.IssueMarker) (start, session string) {
+	m, s := p.Issue, p.Snap
+	*m = model.IssueMarker{Flow: step.Flow, Base: s.DefaultBranch, Branch: flow.Branch(step.Flow, p.Event.Number, s.Issue().Title, 1)}
 	// Files are no part of a design, and a design is no part of what is done without one.
 	another := last.Flow != step.Flow && (last.Flow.Document() || step.Flow.Document())
 	if step.Act == flow.Begin || another {
-		w.fresh = true
+		p.fresh = true
 		if step.Flow == model.FlowImplementation {
-			w.marker.Doc, w.marker.Design = last.Doc, last.Pull
+			m.Doc, m.Design = last.Doc, last.Pull
 		}
 		return s.DefaultSHA, ""
 	}
-	w.fresh = last.Branch == "" // it was stopped before one was chosen
-	w.marker.Branch, w.marker.Tip, w.marker.Doc, w.marker.Design = last.Branch, last.Tip, last.Doc, last.Design
+	p.fresh = last.Branch == "" // it was stopped before one was chosen
+	m.Branch, m.Tip, m.Doc, m.Design = last.Branch, last.Tip, last.Doc, last.Design
 	return cmp.Or(last.Tip, s.DefaultSHA), last.Session
 }
 
@@ -329,7 +324,7 @@ func round(st model.State) int64 {
 }
 
 // runAttempt claims the attempt at hand and brings it to its receipt.
-func runAttempt(ctx context.Context, p *Issue, step flow.Step, dead []model.Posted[model.TurnMarker]) error {
+func runAttempt(ctx context.Context, p *Issue, step flow.Step) error {
 	if err := Claim(ctx, p.Attempt); err != nil {
 		return err
 	}
@@ -342,12 +337,8 @@ func runAttempt(ctx context.Context, p *Issue, step flow.Step, dead []model.Post
 		if err := place(ctx, p); err != nil {
 			return err
 		}
-		if err := TellSaved(ctx, p.Attempt, replacedFlows(p)); err != nil {
-			return err
-		}
 	}
-	work.Inherit(p.Work, dead)
-	if err := Clear(ctx, p.Attempt, replacedFlows(p)); err != nil {
+	if err := takeOver(ctx, p.Attempt, replacedFlows(p)); err != nil {
 		return err
 	}
 	if spent(p) {

@@ -19,39 +19,37 @@ const maxNames = 20
 // choose finds a name for a fresh branch that nobody has, before anything is claimed: from the claim on, whatever stands
 // under that name is ours.
 func choose(ctx context.Context, p *Issue) error {
-	w := p.progress
 	for nth := 1; nth <= maxNames; nth++ {
-		if w.marker.Branch = flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth); slices.Contains(w.refused, w.marker.Branch) {
+		if p.Issue.Branch = flow.Branch(p.Issue.Flow, p.Event.Number, p.Snap.Issue().Title, nth); slices.Contains(p.refused, p.Issue.Branch) {
 			continue
 		}
-		if err := readBranch(ctx, p, w.marker.Branch); err != nil || !isTaken(p) {
+		if err := readBranch(ctx, p, p.Issue.Branch); err != nil || !isTaken(p) {
 			return err
 		}
 		if p.Snap.Branch.SHA != "" {
-			work.Note(p.Work, fmt.Sprintf("branch %s already existed and was left alone", w.marker.Branch))
+			work.Note(p.Work, fmt.Sprintf("branch %s already existed and was left alone", p.Issue.Branch))
 		}
 		if i := slices.IndexFunc(p.Snap.Branch.Pulls, func(r model.PullRef) bool { return thread.Opened(p.Thread, r) && r.State == model.PullOpen }); i >= 0 {
 			return thread.End(model.ResultNothing, "pull request %d from branch %s is open, but its receipt on issue %d is gone; close it to start again",
-				p.Snap.Branch.Pulls[i].Number, w.marker.Branch, p.Event.Number)
+				p.Snap.Branch.Pulls[i].Number, p.Issue.Branch, p.Event.Number)
 		}
 	}
-	last := w.marker.Branch
-	w.marker.Branch = ""
+	last := p.Issue.Branch
+	p.Issue.Branch = ""
 	return wait(ctx, p, model.ReasonBranch, fmt.Sprintf("%d names were tried, the last one was %s", maxNames, last))
 }
 
 // place looks how the branch stands that the claim names.
 func place(ctx context.Context, p *Issue) error {
-	w := p.progress
-	if w.fresh && isTaken(p) {
-		return Withdraw(ctx, p.Attempt, model.ResultRetry, "somebody else created branch %s at the same moment", w.marker.Branch)
+	if p.fresh && isTaken(p) {
+		return Withdraw(ctx, p.Attempt, model.ResultRetry, "somebody else created branch %s at the same moment", p.Issue.Branch)
 	}
-	last := w.marker.Tip
+	last := p.Issue.Tip
 	if p.Tip = p.Snap.Branch.SHA; p.Tip != "" {
 		if err := guardCheckpoint(ctx, p, last); err != nil {
 			return err
 		}
-		p.Marker.Start, w.marker.Tip = p.Tip, p.Tip
+		p.Marker.Start, p.Issue.Tip = p.Tip, p.Tip
 	}
 	return nil
 }
@@ -59,13 +57,12 @@ func place(ctx context.Context, p *Issue) error {
 // earlierWork is the checkpoint of earlier attempts: where it is kept, or, where its branch no longer has it, what is
 // lost and what stands there instead.
 func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string) {
-	w := p.progress
-	last := w.marker.Tip
+	last := p.Issue.Tip
 	e := Earlier(p.Attempt).Kept
 	if e.Bundle != "" {
 		return e, "", ""
 	}
-	if e.Left() && e.Branch != w.marker.Branch && p.Open(ctx) == nil {
+	if e.Left() && e.Branch != p.Issue.Branch && p.Open(ctx) == nil {
 		if e.SHA = work.At(ctx, p.Work, e.Ref()); e.SHA != "" {
 			return e, "", ""
 		}
@@ -73,7 +70,7 @@ func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string)
 	if last == "" {
 		return k, "", ""
 	}
-	k = model.Kept{Branch: w.marker.Branch, SHA: last}
+	k = model.Kept{Branch: p.Issue.Branch, SHA: last}
 	if p.Snap.Branch == nil || p.Snap.Branch.Name != k.Branch {
 		if err := readBranch(ctx, p, k.Branch); err != nil || p.Snap.Branch == nil {
 			p.Log.Warn("branch_not_read", "issue_number", p.Event.Number, "branch", k.Branch, "error", err)
@@ -93,7 +90,6 @@ func earlierWork(ctx context.Context, p *Issue) (k model.Kept, lost, now string)
 // guardCheckpoint compares the last checkpoint with what the branch holds now. Where somebody has rewritten it, an operator
 // says that what is there now is right.
 func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
-	w := p.progress
 	if last == "" || last == p.Tip {
 		return nil
 	}
@@ -104,13 +100,13 @@ func guardCheckpoint(ctx context.Context, p *Issue, last string) error {
 	if lineage.Decide(relation) != lineage.Block {
 		return nil
 	}
-	if w.retried {
-		work.Note(p.Work, fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", w.marker.Branch, markdown.Short(last), markdown.Short(p.Tip)))
+	if p.retried {
+		work.Note(p.Work, fmt.Sprintf("branch %s was rewritten after the checkpoint at %s; an operator let the work continue from %s", p.Issue.Branch, markdown.Short(last), markdown.Short(p.Tip)))
 		return nil
 	}
 	// What was said is taken up by the attempt that an operator asks for.
 	p.Marker.Events, p.Marker.Since, p.Marker.Seen = nil, p.State.Settled.At, p.State.Settled.ID
-	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s moved from %s to %s, which does not descend from it", w.marker.Branch, last, p.Tip))
+	return wait(ctx, p, model.ReasonRewrite, fmt.Sprintf("branch %s moved from %s to %s, which does not descend from it", p.Issue.Branch, last, p.Tip))
 }
 
 // isTaken says that a name is somebody else's: there is such a branch, or there was a pull request from one.

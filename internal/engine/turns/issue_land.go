@@ -41,11 +41,10 @@ func (p *Issue) Answer(ctx context.Context, last bool) (again bool, err error) {
 
 // Stuck ends a run whose commits did not land in so many looks.
 func (p *Issue) Stuck(ctx context.Context) error {
-	w := p.progress
 	if p.Tip == "" {
-		return nameless(ctx, p, "the server did not create branch "+w.marker.Branch)
+		return nameless(ctx, p, "the server did not create branch "+p.Issue.Branch)
 	}
-	return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", w.marker.Branch, p.Event.Number)
+	return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", p.Issue.Branch, p.Event.Number)
 }
 
 // Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
@@ -53,11 +52,8 @@ func (p *Issue) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", issueGone(ctx, p, err)
 	}
-	if err := stillWanted(ctx, p); err != nil {
-		return "", err
-	}
 	p.Tip = p.Snap.Branch.SHA
-	return p.Tip, nil
+	return p.Tip, stillWanted(ctx, p)
 }
 
 // Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
@@ -116,7 +112,6 @@ func stillWanted(ctx context.Context, p *Issue) error {
 // issueClosed is for an issue that was closed while the agent was at work: the work goes to its branch, and no pull request is
 // opened that nobody wants.
 func issueClosed(ctx context.Context, p *Issue) error {
-	p.Tip = p.Snap.Branch.SHA
 	if here, err := Unstage(ctx, p.Attempt); err != nil || !here {
 		return err
 	}
@@ -136,12 +131,11 @@ func (p *Issue) Refused(ctx context.Context, why *git.ErrRejected) error {
 // anotherName tries one more name for a branch that cannot be created: one below it may be in the way. If that does not help, one above it
 // is, and only people can change that.
 func anotherName(ctx context.Context, p *Issue, why *git.ErrRejected) error {
-	w := p.progress
-	said := fmt.Sprintf("branch %s could not be created: %s", w.marker.Branch, why.Message)
-	if w.refused = append(w.refused, w.marker.Branch); len(w.refused) == 1 {
+	said := fmt.Sprintf("branch %s could not be created: %s", p.Issue.Branch, why.Message)
+	if p.refused = append(p.refused, p.Issue.Branch); len(p.refused) == 1 {
 		return another(ctx, p, said)
 	}
-	w.marker.Branch = w.refused[0]
+	p.Issue.Branch = p.refused[0]
 	return nameless(ctx, p, said)
 }
 
@@ -153,7 +147,7 @@ func nameless(ctx context.Context, p *Issue, why string) error {
 
 // Rename leaves a branch to whoever made it.
 func (p *Issue) Rename(ctx context.Context) error {
-	return another(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", p.progress.marker.Branch))
+	return another(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", p.Issue.Branch))
 }
 
 // another gives the work another branch, and notes why.
@@ -232,14 +226,13 @@ func openPull(ctx context.Context, p *Issue) error {
 	if err != nil {
 		return err
 	}
-	w := p.progress
 	planned, o := p.Marker, *p.Marker.Outbox
 	if note != "" {
 		o.Notes = append(slices.Clone(o.Notes), note)
 	}
 	p.Marker.Phase, p.Marker.Head, p.Marker.Outbox = model.PhaseDone, p.Marker.Planned, nil
 	p.Marker.Tokens = []string{TurnToken(p.Marker.Key), pullToken(p.Marker.Key)}
-	w.marker.Pull, w.marker.Waiting = pull.Number, ""
+	p.Issue.Pull, p.Issue.Waiting = pull.Number, ""
 	text := flow.ReceiptText(*p.Snap.Issue(), markerOf(p, p.Marker), pull, o) + turn.Earlier(p.Snap.Issue().URL, turn.WorthTelling(planned.Tries))
 	p.Marker.Tries = nil // the text tells
 	if err := Edit(ctx, p.Attempt, text); err != nil {
@@ -253,13 +246,13 @@ func openPull(ctx context.Context, p *Issue) error {
 
 // findPull is the pull request of the branch; made says that it was opened just now.
 func findPull(ctx context.Context, p *Issue) (pull model.PullRef, made bool, err error) {
-	w, token := p.progress, pullToken(p.Marker.Key)
+	token := pullToken(p.Marker.Key)
 	if pull, found := thread.PullOfBranch(p.Thread); found {
 		thread.Applied(p.Thread, "pull_request", strconv.Itoa(pull.Number), token, effect.Present)
 		return pull, false, nil
 	}
 	draft := *p.Marker.Outbox.Draft
-	draft.Head, draft.Base = w.marker.Branch, w.marker.Base
+	draft.Head, draft.Base = p.Issue.Branch, p.Issue.Base
 	opened, err := p.Apply(ctx, effect.OpenPull(draft, token))
 	pull, made = opened.Pull, err == nil && !opened.Present
 	switch k := github.KindOf(err); {
@@ -277,7 +270,7 @@ func findPull(ctx context.Context, p *Issue) (pull model.PullRef, made bool, err
 		p.Marker.Outbox = nil
 		return pull, false, wait(ctx, p, model.ReasonNoChange, "")
 	case k == github.Forbidden, k == github.Invalid:
-		p.Kept = model.Kept{Branch: w.marker.Branch, SHA: p.Marker.Planned}
+		p.Kept = model.Kept{Branch: p.Issue.Branch, SHA: p.Marker.Planned}
 		return pull, false, wait(ctx, p, model.ReasonNoPull, told(err))
 	}
 	return pull, false, err
@@ -299,10 +292,10 @@ func introduce(ctx context.Context, p *Issue, ref model.PullRef, made bool) (*th
 	if made {
 		other.Snap, other.ReadAt = p.Snap, p.ReadAt
 		other.Snap.Number, other.Snap.Of, other.Snap.Pull = ref.Number, model.PullNumber(ref.Number), model.Pull{
-			Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.progress.marker.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
+			Number: ref.Number, Title: ref.Title, URL: ref.URL, State: ref.State, BaseRef: ref.BaseRef, HeadRef: p.Issue.Branch, HeadSHA: ref.HeadSHA, HeadExists: true,
 		}
 	} else if err := other.Begin(ctx); err != nil {
 		return nil, err
 	}
-	return other, Track(ctx, other, p.progress.number, string(p.progress.marker.Flow))
+	return other, Track(ctx, other, p.Event.Number, string(p.Issue.Flow))
 }

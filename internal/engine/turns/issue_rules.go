@@ -9,7 +9,6 @@ import (
 	"math"
 	"os"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/redact"
@@ -25,12 +24,11 @@ import (
 
 // BranchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
 func (p *Issue) BranchOff(ctx context.Context) error {
-	w := p.progress
-	head, err := checkout.Begin(ctx, p.Checkout, w.marker.Branch, w.marker.Base)
+	head, err := checkout.Begin(ctx, p.Checkout, p.Issue.Branch, p.Issue.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
-		if now := p.Snap.DefaultBranch; w.marker.Base != now {
-			work.Note(p.Work, fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", w.marker.Base, now))
-			w.marker.Base = now
+		if now := p.Snap.DefaultBranch; p.Issue.Base != now {
+			work.Note(p.Work, fmt.Sprintf("branch %s was deleted or renamed; the pull request is for %s", p.Issue.Base, now))
+			p.Issue.Base = now
 			return p.BranchOff(ctx)
 		}
 		return Unplaced(ctx, p.Attempt, fmt.Errorf("%w; the base branch was deleted", err))
@@ -39,9 +37,9 @@ func (p *Issue) BranchOff(ctx context.Context) error {
 		return err
 	}
 	if p.Marker.Phase == model.PhaseStarted {
-		if w.marker.Tip != "" {
-			work.Note(p.Work, fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", w.marker.Branch, markdown.Short(w.marker.Tip), w.marker.Base))
-			w.marker.Tip = ""
+		if p.Issue.Tip != "" {
+			work.Note(p.Work, fmt.Sprintf("branch %s was deleted after the checkpoint at %s; this attempt starts at %s", p.Issue.Branch, markdown.Short(p.Issue.Tip), p.Issue.Base))
+			p.Issue.Tip = ""
 		}
 		p.Marker.Start = head
 	}
@@ -50,29 +48,21 @@ func (p *Issue) BranchOff(ctx context.Context) error {
 
 // designDocument is the merged design, wherever in its directory people have put it.
 func designDocument(ctx context.Context, p *Issue, head string) (*model.Document, error) {
-	w := &p.progress.marker
-	text, err := history.Blob(ctx, p.Checkout, head, w.Doc)
+	text, err := history.Blob(ctx, p.Checkout, head, p.Issue.Doc)
 	if err == nil {
-		return &model.Document{Path: w.Doc, Text: string(text)}, nil
+		return &model.Document{Path: p.Issue.Doc, Text: string(text)}, nil
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	found, err := work.FindDesign(ctx, p.Work, head, p.Event.Number, math.MaxInt)
 	if found != nil {
-		w.Doc = found.Path
+		p.Issue.Doc = found.Path
 	}
 	if found != nil || err != nil {
 		return found, err
 	}
-	return nil, work.Blocked(p.Work, model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", w.Doc, w.Base, p.Settings.Repo.DesignDir, p.Event.Number))
-}
-
-// saidBefore are the words of people who are heard that were taken up before.
-func saidBefore(p *Issue) []model.Comment {
-	return slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool {
-		return c.Ours || c.Author.Bot || !p.State.Answered[c.Key(p.Event.Number)]
-	})
+	return nil, work.Blocked(p.Work, model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", p.Issue.Doc, p.Issue.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }
 
 // Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
@@ -86,11 +76,11 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	if err != nil {
 		return "", nil, err
 	}
-	document := p.progress.marker.Flow.Document()
+	document := p.Issue.Flow.Document()
 	there := p.Tip != "" // an earlier attempt's commits, which somebody has to say are good as they are
 	ready := there && strings.TrimSpace(out.PRTitle+out.PRSummary) != ""
 	var wrong *flow.Invalid
-	if err := flow.Validate(p.progress.marker.Flow, out, dirty || ready || head != work.Base(p.Work)); errors.As(err, &wrong) {
+	if err := flow.Validate(p.Issue.Flow, out, dirty || ready || head != work.Base(p.Work)); errors.As(err, &wrong) {
 		if wrong.Reason == model.ReasonOutcome {
 			return "", nil, &work.Repair{Name: "answer", Log: wrong.Error(), Reason: wrong.Reason}
 		}
@@ -100,24 +90,14 @@ func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *hist
 	case document:
 		head, err = writeDocument(ctx, p, out, dirty || head != work.Base(p.Work))
 	case dirty && out.CommitMessage != "":
-		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
-		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
-			err = work.Failing(err)
-		}
+		head, err = commit(ctx, p.Attempt, head, out.CommitMessage)
 	case !there && head == work.Base(p.Work):
 		err = &work.Repair{Name: "answer", Log: "commit_message: empty, so the changes are not ready to be pushed", Reason: model.ReasonOutcome}
-	}
-	if err == nil {
-		head, err = work.OwnHere(ctx, p.Work, work.Base(p.Work), head)
 	}
 	if err != nil {
 		return "", nil, err
 	}
-	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
-	if err == nil && found.Reason != "" {
-		err = work.Blocked(p.Work, found.Reason, found.Detail)
-	}
-	return head, listed, err
+	return ownAndInspect(ctx, p.Attempt, head)
 }
 
 // writeDocument commits the design document or the roadmap. It is all that such a flow changes: what else the agent left is kept
@@ -128,39 +108,35 @@ func writeDocument(ctx context.Context, p *Issue, out model.Outcome, more bool) 
 	if err != nil {
 		return "", err
 	}
-	w := &p.progress.marker
 	if more {
-		where := ""
-		if k := work.SetAside(ctx, p.Work); k.Branch != "" {
-			where = ", but kept on " + k.Named()
-		}
-		work.Note(p.Work, "the agent changed files other than its "+names[w.Flow].what+"; they are not part of the pull request"+where)
+		where := work.SetAside(ctx, p.Work)
+		work.Note(p.Work, "the agent changed files other than its "+names[p.Issue.Flow].what+"; they are not part of the pull request"+where)
 		if err := checkout.Reset(ctx, p.Checkout, work.Base(p.Work)); err != nil {
 			return "", err
 		}
 	}
-	if w.Doc == "" {
+	if p.Issue.Doc == "" {
 		name, err := unused(ctx, p)
 		if err != nil {
 			return "", err
 		}
-		w.Doc = name
+		p.Issue.Doc = name
 	}
 	root, err := os.OpenRoot(p.Checkout.Dir()) // a link in there may lead anywhere
 	if err != nil {
 		return "", fmt.Errorf("open checkout: %w", err)
 	}
 	defer root.Close()
-	err = root.MkdirAll(path.Dir(w.Doc), 0o755)
+	err = root.MkdirAll(path.Dir(p.Issue.Doc), 0o755)
 	if err == nil {
-		err = root.WriteFile(w.Doc, text, 0o644)
+		err = root.WriteFile(p.Issue.Doc, text, 0o644)
 	}
 	if err != nil {
-		return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", w.Doc, names[w.Flow].what, err, names[w.Flow].setting))
+		return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: the %s cannot be written there: %v; set another directory in %s", p.Issue.Doc, names[p.Issue.Flow].what, err, names[p.Issue.Flow].setting))
 	}
-	head, made, err := checkout.Commit(ctx, p.Checkout, work.Base(p.Work), fmt.Sprintf("%s: %s\n\nRefs #%d", names[w.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
+	head, made, err := checkout.Commit(ctx, p.Checkout, work.Base(p.Work), fmt.Sprintf("%s: %s\n\nRefs #%d", names[p.Issue.Flow].subject, strings.Join(strings.Fields(out.Title), " "), p.Event.Number))
 	if err == nil && !made && p.Tip == "" {
-		err = work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", w.Doc, names[w.Flow].setting))
+		err = work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%s: git ignores files there; set another directory in %s", p.Issue.Doc, names[p.Issue.Flow].setting))
 	}
 	return head, err
 }
@@ -173,7 +149,7 @@ var names = map[model.Flow]struct{ what, subject, setting string }{
 
 // docDir is where the document of the flow goes.
 func docDir(p *Issue) string {
-	if p.progress.marker.Flow == model.FlowRoadmap {
+	if p.Issue.Flow == model.FlowRoadmap {
 		return p.Settings.Roadmap.Dir
 	}
 	return p.Settings.Repo.DesignDir
@@ -181,7 +157,7 @@ func docDir(p *Issue) string {
 
 // document is the text of the document that an answer leads to. What does not hold in a roadmap goes back to the agent.
 func document(p *Issue, out model.Outcome) ([]byte, error) {
-	if p.progress.marker.Flow != model.FlowRoadmap {
+	if p.Issue.Flow != model.FlowRoadmap {
 		return flow.Document(*p.Snap.Issue(), out), nil
 	}
 	plan := roadmap.Plan{Issue: p.Event.Number, Title: out.Title, Goal: out.Goal}
@@ -208,7 +184,7 @@ func unused(ctx context.Context, p *Issue) (string, error) {
 			return "", err
 		}
 	}
-	return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%d names for the %s are taken in %s", maxNames, names[p.progress.marker.Flow].what, docDir(p)))
+	return "", work.Blocked(p.Work, model.ReasonOutcome, fmt.Sprintf("%d names for the %s are taken in %s", maxNames, names[p.Issue.Flow].what, docDir(p)))
 }
 
 // changedPaths are the paths in which the branch differs from where it left its base.
@@ -233,7 +209,7 @@ func changedPaths(ctx context.Context, p *Issue, head string) ([]string, error) 
 // Untested says that a bug fix comes without a test.
 func (p *Issue) Untested(ctx context.Context, head string) (said string, err error) {
 	patterns := p.Settings.Repo.TestFileRegex
-	if p.progress.marker.Flow != model.FlowBugfix || len(patterns) == 0 {
+	if p.Issue.Flow != model.FlowBugfix || len(patterns) == 0 {
 		return "", nil
 	}
 	paths, err := changedPaths(ctx, p, head)
@@ -245,10 +221,9 @@ func (p *Issue) Untested(ctx context.Context, head string) (said string, err err
 
 // Draft is the pull request that an answer leads to.
 func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error) {
-	w := p.progress.marker
-	extra := flow.Extra{Notes: p.Notes, Design: w.Design}
-	if w.Flow == model.FlowImplementation {
-		text, err := history.Blob(ctx, p.Checkout, work.Base(p.Work), w.Doc)
+	extra := flow.Extra{Notes: p.Notes, Design: p.Issue.Design}
+	if p.Issue.Flow == model.FlowImplementation {
+		text, err := history.Blob(ctx, p.Checkout, work.Base(p.Work), p.Issue.Doc)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, err
 		}
@@ -260,6 +235,6 @@ func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*mod
 			extra.Outside = flow.Outside(paths, touch)
 		}
 	}
-	d := flow.Draft(w.Flow, *p.Snap.Issue(), out, w.Base, w.Branch, extra)
+	d := flow.Draft(p.Issue.Flow, *p.Snap.Issue(), out, p.Issue.Base, p.Issue.Branch, extra)
 	return &d, nil
 }

@@ -43,10 +43,10 @@ func batchOf(p *Issue) (now, later []model.Comment) {
 
 // expected is what an attempt can be made with: what an agent did on the branch as it is, or on an earlier state of it.
 func expected(ctx context.Context, p *Issue) (handoff.Expected, error) {
-	r, w := p.Memory.Received, p.progress
-	want := handoff.Expected{Flow: w.marker.Flow, Start: p.Snap.DefaultSHA, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key}
-	if !w.fresh {
-		if err := readBranch(ctx, p, w.marker.Branch); err != nil {
+	r := p.Memory.Received
+	want := handoff.Expected{Flow: p.Issue.Flow, Start: p.Snap.DefaultSHA, Pending: turn.Keys(p.Event.Number, p.queue), TurnKey: p.Marker.Key}
+	if !p.fresh {
+		if err := readBranch(ctx, p, p.Issue.Branch); err != nil {
 			return want, err
 		}
 		want.Start = cmp.Or(p.Snap.Branch.SHA, want.Start)
@@ -66,10 +66,9 @@ func expected(ctx context.Context, p *Issue) (handoff.Expected, error) {
 // BeginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
 // branch that keeps what was done so far.
 func (p *Issue) BeginAt(ctx context.Context, start string) error {
-	w := p.progress
-	name, tip := w.marker.Branch, p.Tip
+	name, tip := p.Issue.Branch, p.Tip
 	if tip == "" {
-		name, tip = w.marker.Base, history.FetchedBase(p.Checkout)
+		name, tip = p.Issue.Base, history.FetchedBase(p.Checkout)
 	}
 	relation, err := thread.RelationIn(ctx, p.Checkout, start, tip)
 	if err != nil {
@@ -84,18 +83,17 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 
 // Valid holds what was handed over as the result of an attempt against the rules of its flow.
 func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
-	w := &p.progress.marker
 	// As in Accept: what an earlier attempt left is ready once somebody says so.
 	ready := p.Tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
 	var wrong *flow.Invalid
-	if err := flow.Validate(w.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
+	if err := flow.Validate(p.Issue.Flow, h.Outcome, h.Commits() || ready); errors.As(err, &wrong) {
 		return work.Blocked(p.Work, wrong.Reason, wrong.Error())
 	}
-	switch w.Flow {
+	switch p.Issue.Flow {
 	case model.FlowDesign, model.FlowRoadmap:
 		wrong, err := undesigned(ctx, p, h)
 		if err == nil && wrong != "" {
-			err = work.Blocked(p.Work, model.ReasonOutcome, "the agent's job handed over something other than a "+strings.ReplaceAll(string(w.Flow), "_", " ")+": "+wrong)
+			err = work.Blocked(p.Work, model.ReasonOutcome, "the agent's job handed over something other than a "+strings.ReplaceAll(string(p.Issue.Flow), "_", " ")+": "+wrong)
 		}
 		return err
 	case model.FlowImplementation: // where the agent found it
@@ -120,7 +118,7 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 	if err != nil {
 		return "", err
 	}
-	doc := p.progress.marker.Doc
+	doc := p.Issue.Doc
 	stray := slices.IndexFunc(changes, func(c history.Change) bool { return c.Path != doc })
 	switch {
 	case stray >= 0:
@@ -147,7 +145,7 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 // ReceiveCommits looks for the document of a design among the files that were handed over: a new one, at a name that is one of
 // this issue's, whatever the title was when it was chosen.
 func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
-	if !p.progress.marker.Flow.Document() || p.progress.marker.Doc != "" {
+	if !p.Issue.Flow.Document() || p.Issue.Doc != "" {
 		return nil
 	}
 	changes, err := history.Changes(ctx, p.Checkout, h.Base(), h.Head)
@@ -158,7 +156,7 @@ func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 	begins := fmt.Sprintf("%d-", p.Event.Number)
 	for _, c := range changes {
 		if c.Status == "A" && path.Dir(c.Path) == dir && path.Ext(c.Path) == ".md" && strings.HasPrefix(path.Base(c.Path), begins) {
-			p.progress.marker.Doc = c.Path
+			p.Issue.Doc = c.Path
 			return nil
 		}
 	}
@@ -168,9 +166,8 @@ func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 // leaveToAgent puts an attempt whose commits are on their branch back to its agent, which has a job of its own: what people
 // said meanwhile is taken up there, before the pull request is opened.
 func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
-	w := p.progress
 	beginAgain(p, p.Tip)
-	p.Kept = model.Kept{Branch: w.marker.Branch, SHA: p.Tip}
+	p.Kept = model.Kept{Branch: p.Issue.Branch, SHA: p.Tip}
 	if err := GiveUpClaim(ctx, p.Attempt, "The new comments come first, then the pull request is opened. The next event continues from here."); err != nil {
 		return err
 	}
@@ -181,7 +178,7 @@ func leaveToAgent(ctx context.Context, p *Issue, more []model.Comment) error {
 func beginAgain(p *Issue, tip string) {
 	m := &p.Marker
 	m.Phase, m.Start, m.Onto, m.Planned, m.Outbox = model.PhaseStarted, tip, "", "", nil
-	p.progress.marker.Tip = tip
+	p.Issue.Tip = tip
 }
 
 // untried keeps commits aside whose tests would have to run again on what somebody pushed to their branch: they run where the
@@ -192,5 +189,5 @@ func untried(ctx context.Context, p *Issue, head string) error {
 	if err := GiveUpClaim(ctx, p.Attempt, "Somebody pushed to its branch in the meantime; the next event continues from there."); err != nil {
 		return err
 	}
-	return thread.EndWithoutAgent(p.World, "branch %s moved to %s in the meantime; %s waits", p.progress.marker.Branch, markdown.Short(head), p.About())
+	return thread.EndWithoutAgent(p.World, "branch %s moved to %s in the meantime; %s waits", p.Issue.Branch, markdown.Short(head), p.About())
 }

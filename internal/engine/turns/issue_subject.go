@@ -3,6 +3,7 @@ package turns
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
 	"github.com/mergexo/mergexo/internal/flow"
@@ -61,10 +62,11 @@ func (p *Issue) Block(ctx context.Context, m model.BlockMarker, detail string) e
 
 // Question completes the first request to the agent.
 func (p *Issue) Question(ctx context.Context, head string, a turn.Ask) (turn.Ask, error) {
-	w := *p.Issue
-	a.Kind, a.Flow, a.Resumed = string(w.Flow), w.Flow, a.Resumed || p.Tip != ""
-	a.Earlier = saidBefore(p)
-	switch w.Flow {
+	a.Kind, a.Flow, a.Resumed = string(p.Issue.Flow), p.Issue.Flow, a.Resumed || p.Tip != ""
+	a.Earlier = slices.DeleteFunc(slices.Clone(p.Snap.Comments), func(c model.Comment) bool { // the words of people that were taken up before
+		return c.Ours || c.Author.Bot || !p.State.Answered[c.Key(p.Event.Number)]
+	})
+	switch p.Issue.Flow {
 	case model.FlowDesign, model.FlowRoadmap:
 		a.DocDir = docDir(p)
 	case model.FlowBugfix:

@@ -22,24 +22,23 @@ import (
 // wait ends an attempt on an issue that only a person can bring further. It is said in a comment of its own, since an edit
 // of the claim would notify nobody, and says where the work is.
 func wait(ctx context.Context, p *Issue, reason, detail string) error {
-	w := p.progress
 	said := flow.Stop{Reason: reason, Detail: detail, Empty: whyEmpty(p, detail), Notes: p.Notes}
 	stranded := isStranded(p)
 	if p.Kept == (model.Kept{}) && !stranded { // what earlier attempts did
 		p.Kept, said.Lost, said.Now = earlierWork(ctx, p)
 	}
 	said.Kept = p.Kept
-	ended := &thread.Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.Event.Number, w.marker, said), Block: &model.BlockMarker{
+	ended := &thread.Stop{Result: model.ResultBlocked, Reason: flow.Reason(p.Event.Number, *p.Issue, said), Block: &model.BlockMarker{
 		Repo: p.Event.Repo.String(), Number: p.Event.Number, Reason: reason, Observed: p.Kept.SHA,
 	}}
 	if stranded {
 		ended = thread.End(model.ResultFailed, "%s", ended.Reason)
 	}
-	if stranded && w.lost != nil {
-		ended.Reason += "; it could not be pushed: " + w.lost.Error()
+	if stranded && p.lost != nil {
+		ended.Reason += "; it could not be pushed: " + p.lost.Error()
 	}
-	if p.Kept.Branch == w.marker.Branch && p.Kept.SHA != "" {
-		w.marker.Tip = p.Kept.SHA
+	if p.Kept.Branch == p.Issue.Branch && p.Kept.SHA != "" {
+		p.Issue.Tip = p.Kept.SHA
 	}
 	p.Marker.Kept = p.Kept
 	m := markerOf(p, p.Marker)
@@ -82,14 +81,14 @@ func wait(ctx context.Context, p *Issue, reason, detail string) error {
 
 // isStranded reports whether the work is on no ref of the server, so that a person has to get it from the runner.
 func isStranded(p *Issue) bool {
-	return p.Kept.Bundle != "" || p.Kept.Branch == "" && p.progress.lost != nil
+	return p.Kept.Bundle != "" || p.Kept.Branch == "" && p.lost != nil
 }
 
 // whyEmpty tells why nothing is kept where something was done; "" where there was nothing.
 func whyEmpty(p *Issue, detail string) string {
-	switch w := p.progress; {
-	case w.lost != nil:
-		return "The work could not be pushed: " + markdown.Inline(w.lost.Error()) + "."
+	switch {
+	case p.lost != nil:
+		return "The work could not be pushed: " + markdown.Inline(p.lost.Error()) + "."
 	case p.Unkept != "" && p.Unkept == detail:
 		return "The work must not be pushed, so it was not kept."
 	case p.Unkept != "":
@@ -119,10 +118,10 @@ func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) erro
 	m, mark, spent := &p.Marker, p.State.Settled, p.State.Spent
 	m.Events, m.Since, m.Seen, m.Spent = nil, mark.At, mark.ID, &spent
 	m.Key = journal.Token("budget", strconv.Itoa(m.Number), opens.Format(time.DateOnly))
-	if p.progress.fresh { // no branch was chosen
-		p.progress.marker.Branch = ""
+	if p.fresh { // no branch was chosen
+		p.Issue.Branch = ""
 	}
-	p.progress.marker.Until = opens
+	p.Issue.Until = opens
 	return wait(ctx, p, model.ReasonBudget, why+"; the block ends at "+opens.Format("2006-01-02 15:04 UTC"))
 }
 
@@ -159,26 +158,25 @@ func (p *Issue) Cancelled(ctx context.Context, _ error) error {
 // goes to another one, which is the flow's from then on; where somebody was faster on ours, to one of its own; where it
 // cannot be pushed at all, into a file, and the run fails loudly.
 func keepOnBranch(ctx context.Context, p *Issue, head string) model.Kept {
-	w := p.progress
-	names := []string{w.marker.Branch}
-	if p.Tip == "" && w.marker.Tip == "" {
+	names := []string{p.Issue.Branch}
+	if p.Tip == "" && p.Issue.Tip == "" {
 		for nth := 2; nth <= 5; nth++ {
-			names = append(names, flow.Branch(w.marker.Flow, p.Event.Number, p.Snap.Issue().Title, nth))
+			names = append(names, flow.Branch(p.Issue.Flow, p.Event.Number, p.Snap.Issue().Title, nth))
 		}
 	}
 	for _, name := range names {
-		w.lost = work.Push(ctx, p.Work, name, p.Tip, head, work.Droppable(p.Work)...)
-		if work.Arrived(ctx, p.Work, w.lost, "refs/heads/"+name, head) {
-			w.lost, p.Tip, w.marker.Branch, w.marker.Tip = nil, head, name, head
+		p.lost = work.Push(ctx, p.Work, name, p.Tip, head, work.Droppable(p.Work)...)
+		if work.Arrived(ctx, p.Work, p.lost, "refs/heads/"+name, head) {
+			p.lost, p.Tip, p.Issue.Branch, p.Issue.Tip = nil, head, name, head
 			work.Checkpointed(p.Work, name, head)
 			return model.Kept{Branch: name, SHA: head, Base: work.Base(p.Work)}
 		}
-		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", w.lost)
-		if !work.Displaced(w.lost) {
+		p.Log.Warn("checkpoint_failed", "issue_number", p.Event.Number, "branch", name, "turn_key", p.Marker.Key, "error", p.lost)
+		if !work.Displaced(p.lost) {
 			break
 		}
 	}
-	if unreachable := (*git.Error)(nil); errors.As(w.lost, &unreachable) && unreachable.Failure == git.Unreachable {
+	if unreachable := (*git.Error)(nil); errors.As(p.lost, &unreachable) && unreachable.Failure == git.Unreachable {
 		work.Spare(p.Work)
 		return work.Strand(ctx, p.Work, head)
 	}

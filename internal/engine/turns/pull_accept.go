@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/mergexo/mergexo/internal/engine/work"
-	"github.com/mergexo/mergexo/internal/git"
-	"github.com/mergexo/mergexo/internal/git/checkout"
 	"github.com/mergexo/mergexo/internal/git/history"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/roadmap"
@@ -25,21 +23,11 @@ func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *histo
 		head = work.Base(p.Work)
 	}
 	if strings.TrimSpace(out.CommitMessage) != "" {
-		head, _, err = checkout.Commit(ctx, p.Checkout, head, out.CommitMessage)
-		if unmerged := (*git.ErrUnmerged)(nil); errors.As(err, &unmerged) {
-			return "", nil, work.Failing(err)
-		}
-		if err != nil {
+		if head, err = commit(ctx, p.Attempt, head, out.CommitMessage); err != nil {
 			return "", nil, err
 		}
 	}
-	if head, err = work.OwnHere(ctx, p.Work, work.Base(p.Work), head); err != nil {
-		return "", nil, err
-	}
-	found, listed, err := work.Inspect(ctx, p.Work, work.Base(p.Work), head)
-	if err == nil && found.Reason != "" {
-		err = work.Blocked(p.Work, found.Reason, found.Detail)
-	}
+	head, listed, err := ownAndInspect(ctx, p.Attempt, head)
 	if err == nil {
 		err = p.roadmaps(ctx, head, listed)
 	}

@@ -18,9 +18,7 @@ import (
 )
 
 // How much of CI one turn is told of.
-const (
-	maxFailures = 10 // workflow runs
-)
+const maxFailures = 10 // workflow runs
 
 // aboutFailures says that a turn that has not come to its end is about a workflow run.
 func aboutFailures(p *Pull) bool {
@@ -33,7 +31,9 @@ func aboutFailures(p *Pull) bool {
 // readFailures reads the workflow runs of the head where there is something to be known of them, and the logs of those that
 // nobody has answered. Runs on other heads, and those that are green by now, are no longer feedback.
 func (p *Pull) readFailures(ctx context.Context) error {
-	if !thread.FailuresAreFeedback(p.Thread) || !thread.Failing(p.Thread) && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
+	policy := turn.CIPolicy{When: p.Settings.Feedback.CI, OwnPath: p.Run.Workflow, OwnRun: p.Run.ID}
+	failing := slices.Contains([]string{"FAILURE", "ERROR"}, p.Snap.Pull.Rollup) // as GitHub sums up all checks of the head
+	if policy.When == "never" || p.Snap.Pull.CrossRepo || !failing && !aboutFailures(p) || !turn.Tracked(p.Snap.Pull, p.State, p.Policy) {
 		return nil
 	}
 	p.Due(model.DueCI, time.Time{})
@@ -42,7 +42,6 @@ func (p *Pull) readFailures(ctx context.Context) error {
 		return err
 	}
 	p.Memory.Runs = runs
-	policy := thread.CIPolicy(p.Thread)
 	failures := turn.Failures(runs, p.Snap.Pull.HeadSHA, p.Event.Number, policy)
 	news := failures[:0:0]
 	for _, f := range failures {

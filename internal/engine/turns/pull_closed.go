@@ -27,7 +27,10 @@ func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 			return false, err
 		}
 	}
-	for _, t := range thread.OvertakenTurns(p.Thread) {
+	if p.Snap.Pull.State != model.PullMerged || thread.OwesAnswers(p.Thread) { // it may be opened again, and then its turns go on
+		return true, nil
+	}
+	for _, t := range turn.Open(p.State) {
 		p.Due(model.DueTurn, t.At)
 		live, err := p.Busy(ctx, t.CommentID, t.Marker.Lease)
 		if err != nil || live {

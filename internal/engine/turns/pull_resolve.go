@@ -19,9 +19,6 @@ const headLimit = 10 * time.Second
 // postReview posts what the reviewer of the turn has left to say. GitHub takes no comment on a commit before it shows that commit as
 // the head. As a rule it does by now, and nothing is asked; where that takes long, all of it stands in the text.
 func postReview(ctx context.Context, p *Pull) (note string, err error) {
-	if p.Marker.Outbox.Review == nil {
-		return "", nil
-	}
 	shown := func(ctx context.Context) error {
 		_, _, err := p.GitHub.Pulls.Await(ctx, p.Event.Repo, p.Event.Number, headLimit, func(now model.PullNow) bool { return now.HeadSHA == p.Marker.Planned })
 		return err

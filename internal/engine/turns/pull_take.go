@@ -115,12 +115,7 @@ func runTurn(ctx context.Context, p *Pull) error {
 	if err := Claim(ctx, p.Attempt); err != nil {
 		return err
 	}
-	superseded := replaced(p)
-	work.Inherit(p.Work, superseded)
-	if err := TellSaved(ctx, p.Attempt, superseded); err != nil {
-		return err
-	}
-	if err := Clear(ctx, p.Attempt, superseded); err != nil {
+	if err := takeOver(ctx, p.Attempt, replaced(p)); err != nil {
 		return err
 	}
 	return Finish(ctx, p.Attempt)

@@ -79,23 +79,27 @@ func Strand(ctx context.Context, w *Work, head string) model.Kept {
 	return model.Kept{SHA: head, Base: Base(w), Bundle: file}
 }
 
-// SetAside brings what is in the checkout to a branch of its own.
-func SetAside(ctx context.Context, w *Work) model.Kept {
+// SetAside brings what is in the checkout to a branch of its own, and returns the words behind a note that tell where; "" for nowhere.
+func SetAside(ctx context.Context, w *Work) string {
 	if !w.Phase.Writes() {
-		return model.Kept{}
+		return ""
 	}
 	return aside(ctx, w, gathered(ctx, w))
 }
 
-// aside brings gathered work to a place of its own.
-func aside(ctx context.Context, w *Work, h Held) model.Kept {
-	switch {
-	case h.Head == "":
-		return model.Kept{}
-	case h.Hidden:
-		return hide(ctx, w, h.Head)
+// aside brings gathered work to a place of its own, and tells it as SetAside does.
+func aside(ctx context.Context, w *Work, h Held) string {
+	keep := KeepAside
+	if h.Hidden {
+		keep = hide
 	}
-	return KeepAside(ctx, w, h.Head)
+	if h.Head == "" {
+		return ""
+	}
+	if k := keep(ctx, w, h.Head); k.Branch != "" {
+		return ", but kept on " + k.Named()
+	}
+	return ""
 }
 
 // hide pushes work to a private ref, as a bundle: commits with workflows in them GitHub takes from no workflow's token, on
@@ -352,10 +356,7 @@ func keepBranch(ctx context.Context, w *Work, ref git.Ref) string {
 	if err != nil {
 		return ", and could not be kept: " + err.Error()
 	}
-	if k := aside(ctx, w, work); k.Branch != "" {
-		return ", but kept on " + k.Named()
-	}
-	return ""
+	return aside(ctx, w, work)
 }
 
 // further is the tip of the branch that the agent was given, where it has work that HEAD has not: a rebase that stopped

@@ -24,10 +24,7 @@ func Settle(ctx context.Context, w *Work, head string) error {
 		return err
 	}
 	if dirty {
-		where := ""
-		if k := SetAside(ctx, w); k.Branch != "" {
-			where = ", but kept on " + k.Named()
-		}
+		where := SetAside(ctx, w) // and its own notes come first
 		Note(w, "the agent left changes in its checkout without a commit message; they were not pushed"+where)
 	}
 	// Where tests run, an index that is not dirty says nothing: it can be told to overlook a file.
