@@ -128,17 +128,17 @@ func (js views) commit(r *Repository, c *commitInfo) obj {
 			"comment_count": 0, "verification": unsigned(),
 		},
 		"author": js.userOrNil(js.world.loginOf(c.Author)), "committer": js.userOrNil(js.world.loginOf(c.Committer)),
-		"parents": js.parents(r, c, "/commits/"),
+		"parents": parents(js, r, c, "/commits/"),
 	}
 }
 
 // parents renders those of a commit, whose addresses begin with path.
-func (js views) parents(r *Repository, c *commitInfo, path string) []obj {
-	parents := []obj{}
+func parents(js views, r *Repository, c *commitInfo, path string) []obj {
+	list := []obj{}
 	for _, p := range c.Parents {
-		parents = append(parents, obj{"sha": p, "url": js.urls.repositoryAPI(r) + path + p, "html_url": js.urls.repository(r) + "/commit/" + p})
+		list = append(list, obj{"sha": p, "url": js.urls.repositoryAPI(r) + path + p, "html_url": js.urls.repository(r) + "/commit/" + p})
 	}
-	return parents
+	return list
 }
 
 // fullCommit renders the schema commit with stats and files against the first parent.
@@ -166,7 +166,7 @@ func (js views) gitCommit(r *Repository, c *commitInfo) obj {
 	return obj{
 		"sha": c.SHA, "node_id": commitNodeID(r, c.SHA), "url": api + "commits/" + c.SHA, "html_url": js.urls.repository(r) + "/commit/" + c.SHA,
 		"author": gitUser(c.Author), "committer": gitUser(c.Committer), "message": c.Message,
-		"tree": obj{"sha": c.Tree, "url": api + "trees/" + c.Tree}, "parents": js.parents(r, c, "/git/commits/"), "verification": unsigned(),
+		"tree": obj{"sha": c.Tree, "url": api + "trees/" + c.Tree}, "parents": parents(js, r, c, "/git/commits/"), "verification": unsigned(),
 	}
 }
 
