@@ -77,7 +77,7 @@ func plan(ctx context.Context, p *Attempt, done product) (m model.TurnMarker, o 
 		return m, o, err
 	}
 	Supersede(ctx, p, m.Planned)                      // in the marker, too
-	if p.Commits = done.commits; len(p.Commits) > 0 { // of which the last has another message now
+	if p.Commits = done.commits; len(p.Commits) > 0 { // the last one was reworded since
 		p.Commits[len(p.Commits)-1].SHA = m.Planned
 	} else if p.Commits, err = history.List(ctx, p.Checkout, work.Base(p.Work), m.Planned); err != nil {
 		return m, o, err

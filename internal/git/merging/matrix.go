@@ -73,7 +73,7 @@ type pair struct {
 	with         int
 	ours, theirs string
 	forks        []string // the best merge bases
-	apart        bool     // it is clean without a merge
+	apart        bool     // the changes cannot meet, so no merge is made
 }
 
 // finder is one run of FindConflicts.

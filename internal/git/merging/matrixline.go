@@ -15,8 +15,8 @@ const (
 	maxLinePaths = 200_000 // of all commits of a line
 )
 
-// line is what the newest commits of a base branch have changed, along first parents. The maps have for each key the newest
-// such commit's place, of which 0 is the base's tip.
+// line holds the newest commits of a base branch, along first parents, and their changes. A commit's place counts from the tip, at 0.
+// The other maps hold the place of the newest commit that made such a change.
 type line struct {
 	ids     []string
 	place   map[string]int // of a commit
@@ -71,9 +71,9 @@ func (l *line) add(at int, all []history.Altered) {
 	}
 }
 
-// apart tells without a merge that a head is clean whose changes since fork are these. No path is changed on both sides, so none
-// is renamed on one and changed on the other; no file of one side is a directory of the other; and no side adds a file to a
-// directory that the other can have renamed, since it removed nothing there.
+// apart reports whether a head with these changes since fork merges cleanly, as far as that is certain without a merge. No path is changed
+// on both sides, so none is renamed on one side and changed on the other. No file of one side is a directory of the other. And no side adds
+// a file to a directory from which the other removed one, so no renamed directory moves it.
 func (l *line) apart(fork string, changes []history.Altered) bool {
 	since, ok := l.place[fork]
 	if !ok || len(changes) > maxHeadPaths {
@@ -96,7 +96,7 @@ func (l *line) apart(fork string, changes []history.Altered) bool {
 	return true
 }
 
-// above are the directories above a path, innermost first, without the root, which nothing can rename.
+// above lists the directories above a path, innermost first. The root is left out: nothing can rename it.
 func above(file string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for dir := path.Dir(file); dir != "." && yield(dir); dir = path.Dir(dir) {
