@@ -178,7 +178,7 @@ func askCancel(ctx context.Context, w *world) any {
 	w.put(ctx, agentPath, slowAgent)
 	w.install(ctx, cancelSettings)
 	number := w.labelled(ctx, "cancelled", "Something slow.")
-	ended := facts{}
+	var ended facts
 	if w.sandbox != nil {
 		ended = got(w.interrupt(ctx, number))
 	} else {
