@@ -22,18 +22,23 @@ type PushPolicy struct {
 // receiveHook refuses a push as a whole, of which then no object stays.
 const receiveHook = `#!/bin/sh
 ` + policyMark + `
-pushed=$(cat)
+pushed='' some=''
+while read -r old new ref; do
+	pushed="$pushed$old $new $ref
+"
+	case $new in *[!0]*) some="$some $new" ;; esac
+done
 %s
 ` + pointerHook
 
 // policyHook says it in the words of https://github.com/ejoffe/spr/issues/422. GitHub's source, where it was seen, has "branch or
 // tag" for one.
-const policyHook = `if [ "$(printf '%%s\n' "$pushed" | wc -l)" -gt %[1]d ]; then
+const policyHook = `if [ "$(printf '%%s' "$pushed" | wc -l)" -gt %[1]d ]; then
 	if [ -n "%[3]s" ]; then
 		echo "error: ` + mutePolicy + ` %[1]d %[2]s." >&2
 		exit 1
 	fi
-	printf '%%s\n' "$pushed" | while read -r old new ref; do
+	printf '%%s' "$pushed" | while read -r old new ref; do
 		echo "error: GH013: Repository rule violations found for $ref." >&2
 		printf 'Review all repository rules at https://github.com/rules?ref=%%s\n\n' "$ref" >&2
 		printf -- '- ` + rulePolicy + ` %[1]d %[2]s.\n\n' >&2
@@ -43,11 +48,14 @@ fi`
 
 // pointerHook refuses pointers of Git LFS whose objects the server lacks. The sandbox holds no objects: it has those of all
 // pointers that are in the repository, and those of people's pushes, since their Git LFS uploads first. A bot is not known to have
-// done that. The words: https://github.com/git-lfs/git-lfs/issues/3231
-const pointerHook = `[ -n "$SANDBOX_NO_LFS" ] || exit 0
-new=$(printf '%%s\n' "$pushed" | cut -d ' ' -f 2 | grep -v '^0*$') || exit 0
-lacking=$(git rev-list --objects --no-object-names --filter=object:type=blob --filter=blob:limit=1024 $new --not --all |
-	env -u GIT_OBJECT_DIRECTORY -u GIT_ALTERNATE_OBJECT_DIRECTORIES -u GIT_QUARANTINE_PATH git cat-file --batch-check='%%(objectname)' |
+// done that. Nearly no push has anything like a pointer, and that costs no more processes than it must.
+// The words: https://github.com/git-lfs/git-lfs/issues/3231
+const pointerHook = `[ -n "$SANDBOX_NO_LFS" ] && [ -n "$some" ] || exit 0
+small() {
+	git rev-list --objects --no-object-names --filter=object:type=blob --filter=blob:limit=1024 $some --not --all
+}
+small | git cat-file --batch | LC_ALL=C grep -qaE '^version https?:' || exit 0
+lacking=$(small | env -u GIT_OBJECT_DIRECTORY -u GIT_ALTERNATE_OBJECT_DIRECTORIES -u GIT_QUARANTINE_PATH git cat-file --batch-check='%%(objectname)' |
 	sed -n 's/ missing$//p' | git cat-file --batch |
 	LC_ALL=C awk '/^[0-9a-f]+ blob [0-9]+$/ { first = NR + 1; is = 0 }
 		NR == first { is = /^version https?:\/\/[^ ]*(git-lfs|hawser|git-media)/ }

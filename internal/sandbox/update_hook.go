@@ -30,7 +30,7 @@ holds() {
 	case $1,$ref in "~ALL",refs/heads/*) return 0 ;; esac
 	[ "$ref" = "refs/heads/$1" ]
 }
-tab=$(printf '\t') newline='
+tab='	' newline='
 '
 why=
 while IFS="$tab" read -r branch sha text; do
