@@ -33,13 +33,13 @@ func circles(cache string) []circle {
 // The race detector slows down what it watches, most of all the start of a program and a search, and cannot look into other
 // programs. It watches the packages whose values goroutines share, and of those that wait for git and for agents, or search, the
 // stories in which goroutines of ours are beside each other: what is saved beside an agent, runs at once, relays, pipes to and from
-// git, a long text that several search.
+// git and agents, a long text that several search.
 var (
-	shared  = []string{"./internal/agent/...", "./internal/clock/...", "./internal/report", "./internal/sandbox/..."}
-	waiting = []string{"./internal/engine", "./internal/git/...", "./internal/leak"}
+	shared  = []string{"./internal/agent/hostproxy", "./internal/agent/modelproxy", "./internal/clock/...", "./internal/report", "./internal/sandbox/..."}
+	waiting = []string{"./internal/agent", "./internal/agent/isolate", "./internal/engine", "./internal/git/...", "./internal/leak"}
 )
 
-const beside = "Saved|Killed|Cancel|OfTwoRuns|TwoRunsAtOnce|TwoProcesses|TwoSweeps|HandedOut|CannotBeHandedOver|Beside|Outsider|Forwarded|Snapshot|TheRadar|Rebase|LongText"
+const beside = "Saved|Killed|Cancel|OfTwoRuns|TwoRunsAtOnce|TwoProcesses|TwoSweeps|HandedOut|CannotBeHandedOver|Beside|Outsider|Forwarded|Snapshot|TheRadar|Rebase|LongText|BigRequest|StderrIs|ATimeoutReaches|TakeTurns|EndsWithIt|LineThatNeverEnds"
 
 var testFunc = regexp.MustCompile(`^func (?:Test|Fuzz)[A-Z]\w*\(`)
 
