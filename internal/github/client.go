@@ -97,7 +97,10 @@ type (
 
 // conn sends requests, and turns what comes back into values or an Error.
 type conn struct {
-	rest    *gogithub.Client
+	// The calls of go-github. A field of its client's type would make the linker keep everything that the client can do, 3 MB.
+	newRequest func(method, path string, body any, options ...gogithub.RequestOption) (*http.Request, error)
+	do         func(ctx context.Context, req *http.Request, into any) (*gogithub.Response, error)
+
 	graphql string
 	source  credential.Source
 	now     func() time.Time
@@ -128,9 +131,10 @@ func New(o Options) (*Client, error) {
 	}
 	c := &conn{graphql: graph.String(), source: o.Credential, now: o.Now, sleep: o.Sleep, log: o.Log}
 	w := &wire{options: o, api: api, graph: graph, rest: &c.restCalls, graphql: &c.graphqlCalls}
-	c.rest = gogithub.NewClient(&http.Client{Transport: w, CheckRedirect: w.redirect})
-	c.rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
-	c.rest.UserAgent = o.UserAgent
+	rest := gogithub.NewClient(&http.Client{Transport: w, CheckRedirect: w.redirect})
+	rest.BaseURL = api.JoinPath("/") // go-github wants the trailing slash
+	rest.UserAgent = o.UserAgent
+	c.newRequest, c.do = rest.NewRequest, rest.Do
 	return &Client{
 		Actions: Actions{c}, Apps: Apps{c}, Comments: Comments{c}, Commits: Commits{c}, Issues: Issues{c},
 		Pulls: Pulls{c}, Refs: Refs{c}, Repositories: Repositories{c}, Setup: Setup{c}, Threads: Threads{c}, conn: c,

@@ -76,7 +76,7 @@ func (c Commits) Resolve(ctx context.Context, repo model.Repo, prefix string) (s
 	if len(prefix) < 7 || len(prefix) > 40 || strings.Trim(prefix, "0123456789abcdef") != "" {
 		return "", &Error{Kind: Invalid, Op: op, Message: "want 7 to 40 hexadecimal digits"}
 	}
-	sha, _, err := c.rest.Repositories.GetCommitSHA1(ctx, repo.Owner, repo.Name, prefix, "")
+	sha, err := c.commitSHA(ctx, repo, prefix)
 	if err != nil {
 		e := c.fail(op, err)
 		empty := e.Status == http.StatusConflict // a repository without commits

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -52,7 +53,8 @@ func (c Repositories) Facts(ctx context.Context, repo model.Repo) (model.Reposit
 	if err := c.check(op, repo); err != nil {
 		return model.RepositoryFacts{}, err
 	}
-	r, resp, err := c.rest.Repositories.Get(ctx, repo.Owner, repo.Name)
+	var r gogithub.Repository
+	resp, err := c.send(ctx, http.MethodGet, "repos/"+repo.String(), nil, &r)
 	if err != nil {
 		return model.RepositoryFacts{}, c.fail(op, err)
 	}
@@ -102,8 +104,8 @@ func words(list string) []string {
 // actionsRights is for administrators:
 // https://docs.github.com/rest/actions/permissions#get-default-workflow-permissions-for-a-repository
 func (c Repositories) actionsRights(ctx context.Context, repo model.Repo) model.ActionsRights {
-	p, _, err := c.rest.Repositories.GetDefaultWorkflowPermissions(ctx, repo.Owner, repo.Name)
-	if err != nil {
+	var p gogithub.DefaultWorkflowPermissionRepository
+	if _, err := c.send(ctx, http.MethodGet, fmt.Sprintf("repos/%s/actions/permissions/workflow", repo), nil, &p); err != nil {
 		return model.ActionsRights{Why: c.unseen("read the rights of workflows", err)}
 	}
 	return model.ActionsRights{

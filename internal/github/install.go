@@ -92,7 +92,7 @@ func (c Setup) Delete(ctx context.Context, repo model.Repo, kind, name string) e
 // HasRef tells whether a repository has a branch, a tag or a commit of that name. Of a repository that this token cannot see, GitHub
 // does not tell. https://docs.github.com/rest/commits/commits#get-a-commit
 func (c Setup) HasRef(ctx context.Context, repo model.Repo, ref string) (bool, error) {
-	_, _, err := c.rest.Repositories.GetCommitSHA1(ctx, repo.Owner, repo.Name, ref, "")
+	_, err := c.commitSHA(ctx, repo, ref)
 	if err == nil {
 		return true, nil
 	}

@@ -99,11 +99,29 @@ func (c *conn) mayWrite(ctx context.Context, op string, repo model.Repo) error {
 
 // send sends a request to an address and reads the answer into into; nil: it is not read.
 func (c *conn) send(ctx context.Context, method, path string, body, into any) (*gogithub.Response, error) {
-	req, err := c.rest.NewRequest(method, path, body)
+	req, err := c.newRequest(method, path, body)
 	if err != nil {
 		return nil, &Error{Kind: Invalid, Message: c.line(err.Error())}
 	}
-	return c.rest.Do(ctx, req, into)
+	return c.do(ctx, req, into)
+}
+
+// text reads an address below a repository in a media type of its own.
+func (c *conn) text(ctx context.Context, repo model.Repo, path, accept string) (string, error) {
+	req, err := c.newRequest(http.MethodGet, fmt.Sprintf("repos/%s/%s", repo, path), nil)
+	if err != nil {
+		return "", &Error{Kind: Invalid, Message: c.line(err.Error())}
+	}
+	req.Header.Set("Accept", accept)
+	var out strings.Builder
+	_, err = c.do(ctx, req, &out)
+	return out.String(), err
+}
+
+// commitSHA reads the full name of the commit that a branch, a tag or an abbreviation names.
+// https://docs.github.com/rest/commits/commits#get-a-commit
+func (c *conn) commitSHA(ctx context.Context, repo model.Repo, ref string) (string, error) {
+	return c.text(ctx, repo, "commits/"+strings.ReplaceAll(url.PathEscape(ref), "%2F", "/"), "application/vnd.github.sha")
 }
 
 // read reads an address below a repository.
@@ -223,7 +241,7 @@ func (c Pulls) Diff(ctx context.Context, repo model.Repo, number int) (string, e
 	if err := c.check(op, repo); err != nil {
 		return "", err
 	}
-	diff, _, err := c.rest.PullRequests.GetRaw(ctx, repo.Owner, repo.Name, number, gogithub.RawOptions{Type: gogithub.Diff})
+	diff, err := c.text(ctx, repo, fmt.Sprintf("pulls/%d", number), "application/vnd.github.diff")
 	if err != nil {
 		return "", c.fail(op, err)
 	}
