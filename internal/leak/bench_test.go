@@ -31,7 +31,7 @@ func texts(t testing.TB) map[string]string {
 		source.Write(text)
 	}
 	s := must.Get(New())(t)
-	for _, r := range s.detector.Config.Rules {
+	for _, r := range s.rules {
 		keywords.WriteString(strings.Join(r.Keywords, " ") + "\n")
 	}
 	coded := base64.StdEncoding.EncodeToString(bytes)

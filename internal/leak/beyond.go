@@ -24,7 +24,7 @@ var beyond = map[string]more{
 	"password-literal":      {find: passwordLiteral, vague: true},
 	"discord-bot-token":     {check: numbered},
 	"jwt":                   {check: webToken},
-	apiKey:                  {vague: true},
+	generic:                 {vague: true},
 }
 
 // mixed says that a value is more than words with something between them.

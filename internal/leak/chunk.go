@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/zricethezav/gitleaks/v8/config"
-	"github.com/zricethezav/gitleaks/v8/detect"
 )
 
 const (
-	chunkSize = 128 << 10 // gitleaks counts the lines of the whole text for every match
-	overlap   = 8 << 10   // shared by two chunks: longer secrets, over several lines, may be missed
+	chunkSize = 128 << 10
+	overlap   = 8 << 10 // shared by two chunks: longer secrets, over several lines, may be missed
 )
 
 // chunk is a part of a text that is scanned at once.
@@ -101,43 +100,80 @@ func (m span) in(other span) bool {
 
 // matches applies all rules to a view. strict: only those secrets count that tell what they are.
 func (s *Scanner) matches(ctx context.Context, v *view, file string, strict bool) (out []span, err error) {
-	if v.text == "" {
-		return nil, nil
+	words := map[string]bool{}
+	for _, w := range s.keywords.MatchString(strings.ToLower(v.text)) {
+		words[w.MatchString()] = true
 	}
-	starts := []int{0}
-	for i := range len(v.text) {
-		if v.text[i] == '\n' {
-			starts = append(starts, i+1)
-		}
-	}
-	//lint:ignore SA1019 no method of this version's detector takes a text and a path in another way
-	for _, f := range s.detector.DetectContext(ctx, detect.Fragment{Raw: v.text, FilePath: file}) {
-		m := span{rule: s.detector.Config.Rules[f.RuleID], secret: f.Secret}
-		if m.rule.Regex == nil { // by the name of the file
+	for _, r := range s.rules {
+		applies := len(r.Keywords) == 0 || slices.ContainsFunc(r.Keywords, func(w string) bool { return words[strings.ToLower(w)] })
+		if r.Regex == nil || !applies || r.Path != nil && !r.Path.MatchString(file) {
 			continue
 		}
-		from := max(0, starts[f.StartLine]+f.StartColumn-2) // columns count from the line end before
-		from += max(0, strings.Index(v.text[from:], f.Match))
-		m.from = from + max(0, strings.Index(f.Match, f.Secret))
-		m.to = m.from + len(f.Secret)
-		own := beyond[f.RuleID]
-		if own.find != nil {
-			at := m.rule.Regex.FindStringSubmatchIndex(v.text[from:]) // with what is behind the match
-			for i := range at {
-				at[i] += from
-			}
-			if m.from, m.to = own.find(v.text, at, file); m.to == 0 {
-				continue
-			}
-			m.secret = v.text[m.from:m.to]
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-		m.certain = s.certain(m)
-		allowed := func(a *config.Allowlist) bool { return a.PathAllowed(file) || a.RegexAllowed(m.secret) }
-		if (own.check == nil || own.check(m.secret)) && (m.certain || !strict && !slices.ContainsFunc(s.global, allowed)) {
-			out = append(out, m)
+		for _, at := range r.Regex.FindAllStringSubmatchIndex(v.text, -1) {
+			if m, is := s.match(v.text, at, r, file); is && (m.certain || !strict && !m.allowed(s.global, v.text, at, file)) {
+				out = append(out, m)
+			}
 		}
 	}
-	return out, ctx.Err()
+	return out, nil
+}
+
+// match is what a rule has found; false where it is no secret. at are the bounds of the match and of its groups.
+func (s *Scanner) match(text string, at []int, r config.Rule, file string) (m span, is bool) {
+	own := beyond[r.RuleID]
+	m = span{rule: r, from: at[0], to: at[1]}
+	switch {
+	case r.SecretGroup > 0:
+		m.from, m.to = at[2*r.SecretGroup], at[2*r.SecretGroup+1]
+	case len(at) > 2: // the first group that is not empty
+		for i := 2; i < len(at); i += 2 {
+			if at[i] < at[i+1] {
+				m.from, m.to = at[i], at[i+1]
+				break
+			}
+		}
+	}
+	m.secret = strings.TrimRight(text[m.from:m.to], "\n")
+	if r.Entropy > 0 && entropy(m.secret) <= r.Entropy || m.allowed(r.Allowlists, text, at, file) || m.stopped(s.global) {
+		return m, false
+	}
+	if own.find != nil {
+		if m.from, m.to = own.find(text, at, file); m.to == 0 {
+			return m, false
+		}
+		m.secret = text[m.from:m.to]
+	}
+	m.to, m.certain = m.from+len(m.secret), s.certain(m)
+	return m, own.check == nil || own.check(m.secret)
+}
+
+// stopped reports whether the secret has a word of one of the lists.
+func (m span) stopped(lists []*config.Allowlist) bool {
+	return slices.ContainsFunc(lists, func(a *config.Allowlist) bool { is, _ := a.ContainsStopWord(m.secret); return is })
+}
+
+// allowed reports whether one of gitleaks' lists of exceptions names the secret, its match or line, or the file.
+func (m span) allowed(lists []*config.Allowlist, text string, at []int, file string) bool {
+	return slices.ContainsFunc(lists, func(a *config.Allowlist) bool {
+		of := m.secret
+		switch a.RegexTarget {
+		case "match":
+			of = text[at[0]:at[1]]
+		case "line":
+			from, behind := strings.LastIndexByte(text[:at[0]], '\n')+1, strings.IndexByte(text[at[1]:], '\n')
+			if of = text[from:]; behind >= 0 {
+				of = text[from : at[1]+behind]
+			}
+		}
+		path, pattern, word := a.PathAllowed(file), a.RegexAllowed(of), m.stopped([]*config.Allowlist{a})
+		if a.MatchCondition == config.AllowlistMatchAnd {
+			return (path || len(a.Paths) == 0) && (pattern || len(a.Regexes) == 0) && (word || len(a.StopWords) == 0)
+		}
+		return path || pattern || word
+	})
 }
 
 // certain says that a match is a secret wherever it stands: it names its issuer, or what it is. Very short keywords tell nothing:
@@ -152,7 +188,7 @@ func (s *Scanner) certain(m span) bool {
 
 // byName reports a new file that is a key store by its name. shown is the name as it may be shown.
 func (s *Scanner) byName(p Piece, shown string) (out []Finding) {
-	for _, r := range s.detector.Config.Rules {
+	for _, r := range s.rules {
 		if r.Regex == nil && r.Path.MatchString(p.Path) {
 			out = append(out, Finding{Commit: p.Commit, Path: shown, Rule: r.RuleID, Description: r.Description, Excerpt: "by its name", Certain: true})
 		}

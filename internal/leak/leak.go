@@ -154,12 +154,8 @@ func report(text []byte, p Piece, spans []span, most int) []Finding {
 		if p.isName() {
 			at, to = 0, 0
 		}
-		rule := m.rule.RuleID
-		if rule == apiKey {
-			rule = generic
-		}
 		out = append(out, Finding{
-			Commit: p.Commit, Path: p.Path, Line: at, Last: to, Rule: rule, Description: m.rule.Description,
+			Commit: p.Commit, Path: p.Path, Line: at, Last: to, Rule: m.rule.RuleID, Description: m.rule.Description,
 			Excerpt: excerpt(m.secret), Certain: m.certain,
 		})
 	}

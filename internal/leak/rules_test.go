@@ -19,10 +19,10 @@ func TestOurRulesAreInForceAndEverySettingIsRead(t *testing.T) {
 		assert.Empty(t, read.Undecoded())
 	}
 	s := must.Get(New())(t)
-	all, old := s.detector.Config.Rules, map[string]string{}
+	all, old := s.rules, map[string]string{}
 	for _, r := range theirs.Rules {
 		old[r.ID] = r.Regex
-		assert.True(t, r.ID == generic || all[r.ID].RuleID == r.ID, r.ID)
+		assert.True(t, all[r.ID].RuleID == r.ID, r.ID)
 	}
 	for _, r := range mine.Rules {
 		assert.Equal(t, r.Regex, all[r.ID].Regex.String())
@@ -31,7 +31,7 @@ func TestOurRulesAreInForceAndEverySettingIsRead(t *testing.T) {
 	for id := range beyond {
 		assert.Contains(t, all, id)
 	}
-	assert.Len(t, all[apiKey].Allowlists, 4+len(ids))
+	assert.Len(t, all[generic].Allowlists, 4+len(ids))
 }
 
 func TestTheWordsOfAPanicAreNotRepeated(t *testing.T) {

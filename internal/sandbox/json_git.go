@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/text/encoding/htmlindex"
 )
 
 // signature is who wrote or committed, and when (RFC 3339, UTC).
@@ -63,9 +61,12 @@ func parseCommit(sha string, raw []byte) *commitInfo {
 	head, message, _ := strings.Cut(string(raw), "\n\n")
 	if _, rest, ok := strings.Cut(head, "\nencoding "); ok {
 		name, _, _ := strings.Cut(rest, "\n")
-		if e, err := htmlindex.Get(name); err == nil {
-			utf8, _ := e.NewDecoder().String(string(raw)) // what is not of the encoding is replaced
-			head, message, _ = strings.Cut(utf8, "\n\n")
+		if strings.EqualFold(name, "ISO-8859-1") { // tables of all that git knows would be a thirtieth of our download
+			text := make([]rune, len(raw))
+			for i, b := range raw {
+				text[i] = rune(b)
+			}
+			head, message, _ = strings.Cut(string(text), "\n\n")
 		}
 	}
 	message, _, _ = strings.Cut(message, "\x00")
