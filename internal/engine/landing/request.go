@@ -1,9 +1,26 @@
-// Package landing takes requests to merge a pull request to their end: what is approved is built, tested and put on the base
-// branch as it was tested, alone, as a group or in a merge train, or the request says what is in the way. It reverts what has landed,
-// too, and lands branches of a checkout without GitHub.
+// Package landing merges pull requests that people ask to merge: alone, as a group, or in a merge train. It also reverts what was
+// merged, and merges branches of a checkout without GitHub.
 //
-// A run takes the merge train of a base as far as it goes now: it reads the train's record and what GitHub shows, has the package
-// train decide, and carries out what that wants.
+// A request to merge goes this way:
+//
+//	engine.Engine.step               reads the pull request with the command and acts on it
+//	engine.desk.decideAbout          decides about the command on the pull request that it is about
+//	engine.desk.evaluate             gathers what that depends on
+//	landing.Request.Find             decides whether a merge begins
+//	landing.Request.Evaluate         reads the facts once
+//	merge.Evaluate                   decides; a pure function
+//	engine.desk.carryOut             does what the command leads to beside the reply
+//	engine.desk.respond              replies, with the marker that is the request
+//	landing.Request.Continue         continues the newest request
+//	landing.merger.run               runs until the request has landed or something prevents it
+//	landing.gather                   collects the pull requests that land together
+//	landing.merger.lock              locks the base of each
+//	landing.merger.prepare           makes the commits that would land, by the strategy
+//	landing.merger.test              tests in a tree of exactly that commit
+//	landing.merger.record            records the merge before anything moves
+//	landing.moveHead                 moves the head, so that GitHub shows it as merged
+//	landing.moveBase                 moves the base, only from the commit that was tested
+//	landing.merger.finish            writes the comment
 package landing
 
 import (

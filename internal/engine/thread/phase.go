@@ -8,7 +8,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
+// Phase is a process's part of a run that a workflow split over two jobs.
+//
+// Both parts are the ordinary run. In the agent's job, the applier effect.Handing plans all effects as a dry run does, and lets
+// only the agent work. The job ends once the agent's result is handed over. The other job takes the result from there in place of
+// an agent. A step asks for its phase only where that is not enough.
 type Phase string
 
 // The phases.

@@ -1,6 +1,22 @@
-// Package turns has an agent answer what reviewers and CI say of a pull request, and takes an issue with a label to a pull request. Both
-// are attempts: a claim, the rounds of the agent, the record of the result, where its commits go, and an end without one. An attempt may be
-// spread over two processes, one of which has the agent.
+// Package turns has an agent answer reviewers and CI on a pull request, and take an issue from its label to a pull request. Each
+// attempt has a claim, rounds of the agent, a record of the result, and an end.
+//
+// An agent's outcome goes this way:
+//
+//	turns.Perform                    runs the agent, or receives the result from the agent's own job
+//	turns.agentRounds                runs the agent, round after round
+//	turns.dialogue.askAgent          runs it once
+//	turns.dialogue.evaluate          checks its answer against the rules
+//	turns.Pull.Accept                applies a pull request's rules; an issue has others
+//	work.GuardLocal                  checks that no history was rewritten
+//	work.OwnHere                     makes us the author of the commits
+//	work.Inspect                     checks forbidden paths, secrets and sizes
+//	turns.dialogue.runGitOps         runs the git operations that it asked for
+//	work.Settle                      resets the checkout to what is committed
+//	turns.dialogue.tested            accepts the result once the tests pass
+//	work.RequiredTests               runs the tests; if they fail, the agent gets another round
+//	turns.plan                       makes the record of what is to be published
+//	turns.Record                     stores the commits (the stage), then the answers in the claim
 package turns
 
 import (
