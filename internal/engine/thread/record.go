@@ -1,5 +1,3 @@
-// Package record keeps a comment of ours that has a marker with a lease. A run signs and claims it, writes it while it works, releases it
-// or ends it, and finds out whether it is still this run's. Every topic does so in the same way: its records differ in their data alone.
 package thread
 
 import (
@@ -12,7 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Record is one such comment, as the topic sees it now.
+// Record is a comment of ours whose marker holds a lease. A run signs and claims it, writes it while it works, releases or ends it,
+// and finds out whether it still holds it. All topics share this code: their records differ only in their data.
 type Record struct {
 	Thread  *Thread
 	Comment *int64 // 0: it is not posted

@@ -1,5 +1,5 @@
-// Package thread is what a run knows of one pull request or issue: what was read of it, the settings that hold for it, the
-// rights of people there and the claim of this run. World is what a run needs beside that.
+// Package thread holds what a run knows about one pull request or issue: what it read, the settings, people's rights, and the
+// claim of this run. World holds what a run needs beside that.
 package thread
 
 import (
