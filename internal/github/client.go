@@ -1,5 +1,5 @@
-// Package github is the only client of GitHub's API. It turns webhook payloads, REST and GraphQL into the nouns of package model,
-// and every failure into one typed Error. No other package sees go-github.
+// Package github talks to GitHub's API for the whole program. It turns webhook payloads, REST and GraphQL into the nouns of
+// package model, and every failure into one typed Error. No other package sees go-github.
 //
 // It may repeat a read, but never a write. A write whose effect is unknown is reported as Unclear, and the caller reads the
 // remote before it does anything else.
