@@ -22,7 +22,7 @@ import (
 	"github.com/mergexo/mergexo/internal/nearest"
 )
 
-// LocalOrder is a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
+// LocalOrder describes a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
 type LocalOrder struct {
 	Checkout     git.LocalOptions
 	Branch, Base string // without refs/heads/; no Base: what the clone took for the origin's default branch
@@ -56,8 +56,8 @@ func newLocal(w *thread.World, order LocalOrder, rep *model.Report, c *git.Check
 	return &localMerger{g: &merger{Request: p, marker: model.MergeMarker{Base: order.Base}, members: []*member{one}}, one: one, order: order}
 }
 
-// Local builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch; where
-// it has none, the defaults. What ends it is the error, as of a step.
+// Local builds, tests and lands a branch as the merge of a pull request does. It uses the settings of the base branch, or the
+// defaults if that has none. The error tells why nothing landed.
 func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Report) error {
 	if err := order.check(); err != nil {
 		return err

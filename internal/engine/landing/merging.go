@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Request is what a run knows of the requests to merge a pull request.
+// Request holds what a run knows about the requests to merge a pull request.
 type Request struct {
 	*thread.Thread
 	asked   bool         // for a merge, by a command

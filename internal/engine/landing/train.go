@@ -12,7 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/train"
 )
 
-// TrainOrder says which train a run takes further, and what it knows already.
+// TrainOrder says which train to advance, and what the caller already knows about it.
 type TrainOrder struct {
 	Repo model.Repo
 	Base string // branch
@@ -62,9 +62,9 @@ const (
 	maxSteps = 500
 )
 
-// AdvanceTrain takes the train of a base as far as it goes now.
-//
-// The Stop is how the request of Self has ended in this run; nil: it has not.
+// AdvanceTrain takes the merge train of a base as far as it goes now. It reads the train's record and what GitHub shows, lets
+// package train decide, and carries the decisions out. The Stop tells how the request of Self ended in this run. It is nil if it
+// has not ended.
 func AdvanceTrain(ctx context.Context, w *thread.World, rep *model.Report, o TrainOrder) (*thread.Stop, error) {
 	l := &line{TrainOrder: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo}, rep, nil)

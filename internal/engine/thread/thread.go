@@ -14,8 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Thread is one pull request or issue as a run knows it: what was read of it, the settings that hold for it, and who may do
-// what there.
+// Thread holds what a run knows about one pull request or issue: what it read, the settings, and who may do what there.
 type Thread struct {
 	*World
 	Log    *slog.Logger // the world's, with what its lines are about
@@ -60,8 +59,8 @@ type Thread struct {
 	others []*Thread // that are closed with this one
 }
 
-// New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing. Until it is read it counts as a
-// pull request.
+// New returns a thread of which nothing was read yet. known holds what the run remembers of it, or nil. Until it is read, the
+// thread counts as a pull request.
 func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 	if known == nil {
 		known = NewMemory(nil)

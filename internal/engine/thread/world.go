@@ -20,24 +20,24 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// ErrRunTime ends what an agent is at when the time of the whole run is over. The workflow's own limit, a little later, would
-// leave no moment to save anything.
+// ErrRunTime ends an agent's work when the time of the whole run is over. The workflow's own limit comes a little later and would
+// leave no time to save anything.
 var ErrRunTime = errors.New("the run's time is up")
 
-// Begins notes when this process set to work, once.
+// Begins notes when this process began to work. Only the first call counts.
 func Begins(w *World) {
 	if w.Began.IsZero() {
 		w.Began = clock.Or(w.Clock).Now()
 	}
 }
 
-// RunLeft is how much of the run's time is left.
+// RunLeft returns how much of the run's time is left.
 func RunLeft(w *World, s config.Settings) time.Duration {
 	Begins(w)
 	return s.Agent.RunTimeout - clock.Or(w.Clock).Now().Sub(w.Began)
 }
 
-// Span is a duration as the settings have it: "80m" and not "1h20m0s".
+// Span formats a duration as the settings do: "80m" and not "1h20m0s".
 func Span(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return fmt.Sprintf("%dm", d/time.Minute)
@@ -54,7 +54,7 @@ type Run struct {
 	Workflow string
 }
 
-// World is everything that a run needs of the world, and what it remembers of itself.
+// World holds everything that a run needs from outside, and what it remembers about itself.
 type World struct {
 	GitHub *github.Client
 	Codec  journal.Codec
@@ -111,7 +111,7 @@ type World struct {
 // Warn shows a warning beside the run; nil: nobody looks there.
 type Warn func(text string)
 
-// Show shows one.
+// Show shows a warning. It does nothing if w is nil.
 func (w Warn) Show(text string) {
 	if w != nil {
 		w(text)
@@ -121,7 +121,7 @@ func (w Warn) Show(text string) {
 // Watch shows what is in progress until done is called; nil: nobody watches.
 type Watch func(what string) (done func())
 
-// Show begins to show what is in progress, and ends with done.
+// Show begins to show what is in progress. done ends that.
 func (w Watch) Show(what string) (done func()) {
 	if w == nil {
 		return func() {}
@@ -129,7 +129,7 @@ func (w Watch) Show(what string) (done func()) {
 	return w(what)
 }
 
-// Hidden are all secrets: those that were given, and the tokens that were made of them by now.
+// Hidden returns all secrets: those that were given, and the tokens that were made from them so far.
 func Hidden(w *World) []string {
 	if w.Git.Credential == nil {
 		return w.Secrets
@@ -137,7 +137,7 @@ func Hidden(w *World) []string {
 	return slices.Concat(w.Secrets, w.Git.Credential.Secrets())
 }
 
-// Extend makes the credential hold for further repositories.
+// Extend gives the credential access to further repositories.
 func Extend(ctx context.Context, w *World, repos ...model.Repo) error {
 	if w.Reach == nil {
 		return nil
@@ -145,13 +145,13 @@ func Extend(ctx context.Context, w *World, repos ...model.Repo) error {
 	return w.Reach(ctx, repos...)
 }
 
-// ErrUsage is a mistake of whoever started the run.
+// ErrUsage reports a mistake of whoever started the run.
 var ErrUsage = errors.New("wrong usage")
 
-// ErrNumber is a number that is not that of a pull request.
+// ErrNumber reports a number that does not belong to a pull request.
 var ErrNumber = errors.New("not a pull request")
 
-// Stop ends a run with a result that is not plainly done. It implements error, so that it can end a run.
+// Stop ends a run with a result other than plainly done. It is an error, so any step can return it.
 type Stop struct {
 	Result model.Result
 	Reason string
@@ -167,18 +167,18 @@ type Stop struct {
 	Last error
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (s *Stop) Error() string { return s.Reason }
 
-// Unwrap is how the applier ended the run.
+// Unwrap returns how the applier ended the run, or nil.
 func (s *Stop) Unwrap() error { return s.Last }
 
-// End is a run that ended with a result, and the reason in words.
+// End returns a Stop with a result and a formatted reason.
 func End(result model.Result, format string, args ...any) *Stop {
 	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Claimed notes a claim of this process on something that takes longer than one look.
+// Claimed notes that this process holds a lease by this name.
 func Claimed(w *World, name string) {
 	if w.Claims == nil {
 		w.Claims = map[string]bool{}
@@ -186,7 +186,7 @@ func Claimed(w *World, name string) {
 	w.Claims[name] = true
 }
 
-// Passes says that what an agent lacked it may have later: its provider is at a limit, or the machine is starved.
+// Passes reports whether an agent's failure is temporary: its provider is at a limit, or the machine is starved.
 func Passes(err error) bool {
 	failed := (*agent.Error)(nil)
 	return errors.As(err, &failed) && failed.Kind == agent.Limit || agent.Starved(err)

@@ -32,8 +32,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
-// have in common is the attempt's.
+// Subject has the steps in which a pull request and an issue differ. Their other differences are data. What they share is in
+// Attempt.
 type Subject interface {
 	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
 	// publish; nil for nothing. all is all rounds as one.
@@ -58,7 +58,7 @@ type Subject interface {
 	Answer(ctx context.Context, last bool) (again bool, err error)
 }
 
-// Words are what people read of an attempt while it is in progress, and the marker that goes with that.
+// Words holds the texts about an attempt in progress, and its marker.
 type Words struct {
 	Kind   string // of the marker
 	Marker func(m model.TurnMarker) any
@@ -71,8 +71,8 @@ type Words struct {
 	Later string
 }
 
-// Attempt is one attempt of an agent at what is pending on a pull request or an issue: from its claim over the agent's rounds to
-// the record of the result, or to its end without one.
+// Attempt is one attempt of an agent at the pending work of a pull request or an issue. It goes from the claim over the agent's
+// rounds to the record of the result, or to an end without one.
 type Attempt struct {
 	*work.Work
 	Subject Subject
