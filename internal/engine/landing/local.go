@@ -25,13 +25,13 @@ import (
 // LocalOrder describes a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
 type LocalOrder struct {
 	Checkout     git.LocalOptions
-	Branch, Base string // without refs/heads/; no Base: what the clone took for the origin's default branch
-	Strategy     string // "": as the settings of the base branch say
-	// Explain says why nothing landed, as the kind of the run has it.
+	Branch, Base string // without refs/heads/; without Base: the origin's default branch, as the clone knows it
+	Strategy     string // "": that of the base branch's settings
+	// Explain returns the text about why nothing landed.
 	Explain func(model.Pull, model.MergeMarker, merge.Failure) string
 	Pause   func(context.Context, time.Duration) error // waits for the lock of the base
-	// Holder names this process in the lock, so that Gone can tell whether the process of another name is over. Gone is
-	// false where that cannot be told, and may be nil.
+	// Holder names this process in the lock. Gone reports whether the process of another holder is over, and false if that is unknown.
+	// It may be nil.
 	Holder string
 	Gone   func(holder string) bool
 }

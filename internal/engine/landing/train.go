@@ -16,16 +16,16 @@ import (
 type TrainOrder struct {
 	Repo model.Repo
 	Base string // branch
-	// Perhaps says that nobody knows whether the base has a train: without a record there is nothing to do.
+	// Perhaps says that the base may have no train. Without a record there is then nothing to do.
 	Perhaps bool
-	// Self is the thread of the pull request that the run is about; nil: it is about none.
+	// Self is the thread of the run's pull request; nil: the run is about none.
 	Self *thread.Thread
-	// Of gives the requests to merge the pull request of a thread.
+	// Of returns the requests to merge the pull request of a thread.
 	Of func(*thread.Thread) *Request
-	// Seen is the greatest count of the record that a comment names.
+	// Seen is the highest count of the record that a comment names.
 	Seen int64
-	// Asked are pull requests whose requests may have to join the train. All says that no others are in it: the request of
-	// whoever the train still has is over.
+	// Asked lists pull requests whose requests may have to join the train. All says that the list is complete: any other request in
+	// the train is over.
 	Asked []int
 	All   bool
 }

@@ -215,31 +215,31 @@ func ReadSource(ctx context.Context, t *Thread) error {
 // Memory holds what a run remembers from one reading of a thread to the next.
 type Memory struct {
 	Comments []model.Comment
-	ReadAt   time.Time // of the newest reading, on GitHub's clock
-	Edited   time.Time // of the reading that looked for edits of old review comments
+	ReadAt   time.Time // when it was last read, on GitHub's clock
+	Edited   time.Time // when edits of old review comments were last looked for
 	Floor    time.Time
 	Rights   map[string]model.Permission // by lower-case login
-	Unsigned bool                        // it was said that nobody signed what grants somebody a right
-	// relations of two heads, by both together: what GitHub has answered once is so for good.
+	Unsigned bool                        // the log has the warning that a granted right is not signed
+	// Relations are those of two heads, by both SHAs in a row. They never change.
 	Relations map[string]model.Relation
-	// Temp is the directory of this run that its agents get, and Sessions the one that keeps what they said; empty: none has been
-	// needed yet. They lie beside each other: what an agent may rename, we do not follow.
+	// Temp is the directory for this run's agents, and Sessions the one for their sessions. Each is empty until it is needed. Sessions
+	// is not inside Temp, since an agent could rename what is there.
 	Temp, Sessions string
 	Scanner        *leak.Scanner // nil until it is needed
-	// failures are the failed workflow runs on a head, as they were found once.
+	// Failures are the failed workflow runs on the head FailedOn.
 	Failures []model.Comment
 	FailedOn string
-	Runs     []model.CIRun // on that head, whatever became of them
-	// Pushes are those to the head branch, as GitHub tells who made them. That was asked when it was at PushedTo; "": it was not.
+	Runs     []model.CIRun // all runs on that head
+	// Pushes are those to the head branch, with who made them. They were read when it was at PushedTo; "": they were not.
 	Pushes   []model.Push
 	PushedTo string
-	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
+	// Source is the issue of a design's pull request, once it was read. Nothing on GitHub links the two.
 	Source *model.Issue
-	// Followed are the causes of the follow-ups that have come to their end.
+	// Followed lists the causes of the follow-ups that are done.
 	Followed []string
-	// Reviewed is how this run's attempt at a review ended that has not posted one, by its claim.
+	// Reviewed tells how attempts at a review ended that posted none, by their claims.
 	Reviewed map[string]*Stop
-	// received is what an agent's phase handed over; used says that a turn was made of it.
+	// Received is the handoff of the agent's phase. Used says that a turn has used it.
 	Received *Received
 	Used     bool
 }

@@ -62,49 +62,49 @@ type World struct {
 	Git       git.Options
 	ServerURL string
 	Run       Run
-	// Lookup reads the environment that an agent may be given parts of, by name.
+	// Lookup reads a variable of the environment, of which an agent may get parts.
 	Lookup func(string) (string, bool)
-	// Sessions is a directory where transcripts of agents' sessions stay from one run to the next, on a runner that keeps
-	// its disk; "": they go with the run.
+	// Sessions is a directory that keeps the transcripts of agents' sessions between runs, on a runner that keeps its disk. If it is
+	// "", they are deleted with the run.
 	Sessions string
-	// Transcripts seals the transcripts that travel with the repository instead; the zero value: none do.
+	// Transcripts encrypts the transcripts that are stored in the repository instead. With the zero value, none are.
 	Transcripts transcript.Key
-	// Isolator is this program, under which agents and tests are started; "": without isolation.
+	// Isolator is the path of this program, which starts agents and tests isolated; "": without isolation.
 	Isolator string
-	// Secrets are what no agent may find anywhere, beside the secrets of Git's credential.
+	// Secrets must not reach an agent. Those of Git's credential come on top.
 	Secrets []string
-	// Reach makes the credential hold for further repositories; nil: it does so, or never will.
+	// Reach gives the credential access to further repositories; nil: it cannot be extended.
 	Reach func(context.Context, ...model.Repo) error
-	// Rights tells whether the credential may push changes of workflows; nil: nobody knows.
+	// Rights reports whether the credential may push changes of workflows; nil: unknown.
 	Rights interface{ Workflows() bool }
-	// Foreign takes what agents and tests print.
+	// Foreign receives the output of agents and tests.
 	Foreign io.Writer
-	// Warn is for whoever looks at this run later.
+	// Warn shows warnings to whoever looks at this run later.
 	Warn Warn
-	// Working is for whoever watches this run.
+	// Working shows progress to whoever watches this run.
 	Working Watch
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Clock measures how long something may take; nil: the machine's own does.
+	// Clock measures time limits; nil: the machine's clock.
 	Clock clock.Clock
-	// Random gives a fresh unguessable name.
+	// Random returns a new name that nobody can guess.
 	Random func() string
-	// Effects carries out what the run decides, or only tells it; nil: it is carried out.
+	// Effects carries out what the run decides, or only reports it; nil: it is carried out.
 	Effects effect.Applier
-	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
+	// Phase is the part of the run that this process does. Bundle is the directory through which the parts exchange data.
 	Phase  Phase
 	Bundle string
-	// Began is when this process set to work, on Clock.
+	// Began is the time on Clock at which this process began to work.
 	Began time.Time
-	// Number is that of the event at hand, which a handoff is about.
+	// Number is the number of the event at hand, to which a handoff belongs.
 	Number int
-	// Names are what repositories are called now, by the names in markers that were asked about, in lower case.
+	// Names maps names of repositories in markers, in lower case, to their present names.
 	Names map[string]string
-	// Claims are the names of the leases that this process holds.
+	// Claims has the names of the leases that this process holds.
 	Claims map[string]bool
-	// Isolated is how foreign code runs, by what the settings want.
+	// Isolated has the isolations that this run has made, by the settings that demand them.
 	Isolated map[IsolationSettings]*agent.Isolation
-	// Handed says that the agent's phase has written its handoff: one run has one.
+	// Handed says that the agent's phase has written its handoff. A run has only one.
 	Handed bool
 }
 
@@ -155,15 +155,15 @@ var ErrNumber = errors.New("not a pull request")
 type Stop struct {
 	Result model.Result
 	Reason string
-	// Block fields, for a result that is blocked.
+	// Block is set if the result is blocked.
 	Block *model.BlockMarker
-	// Merge says that it is a merge that did not happen.
+	// Merge says that a merge did not happen.
 	Merge bool
-	// Agent says that an agent's phase is wanted, in a run without one.
+	// Agent says that the run needs an agent's phase and has none.
 	Agent bool
-	// Alive says that foreign code goes on running.
+	// Alive says that foreign code is still running.
 	Alive bool
-	// Last is how the applier ended the run, which does nothing more then; nil where it did not.
+	// Last is the error with which the applier ended the run for good; nil if it did not.
 	Last error
 }
 
