@@ -155,7 +155,7 @@ func callsOfTheEngine(t *testing.T) calls {
 	return c
 }
 
-// function is a function of a room by its full name, given as in CONTRIBUTING.md.
+// function is a function of a room by its full name, given as in the walks.
 func function(room, name string) string {
 	at := strings.TrimSuffix(module+"/internal/engine/"+room, "/")
 	if typ, method, isMethod := strings.Cut(name, "."); isMethod {

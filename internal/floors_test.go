@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -203,12 +204,17 @@ func checkLinked(deps []string) []string {
 	return wrong
 }
 
-// checkDocs lists packages without a package comment.
+// checkDocs lists packages whose comment is missing or does not begin with what the package does.
 func checkDocs(pkgs []listed) []string {
 	var wrong []string
 	for _, p := range pkgs {
-		if p.Doc == "" && len(p.GoFiles) > 0 {
-			wrong = append(wrong, p.name()+" has no package comment")
+		name := path.Base(p.name())
+		says, ok := strings.CutPrefix(p.Doc, "Package "+name+" ")
+		if !ok {
+			says, ok = strings.CutPrefix(p.Doc, "Command "+name+" ")
+		}
+		if len(p.GoFiles) > 0 && (!ok || strings.HasPrefix(says, "is ")) {
+			wrong = append(wrong, fmt.Sprintf("%s has the package comment %q: begin with what it does", p.name(), p.Doc))
 		}
 	}
 	return wrong
@@ -311,5 +317,8 @@ func TestTheOtherChecksSeeWhatIsWrong(t *testing.T) {
 	assert.Len(t, checkReserved([]listed{{ImportPath: module + "/internal/engine", Imports: []string{"github.com/BurntSushi/toml"}}}), 1)
 	assert.Empty(t, checkReserved([]listed{{ImportPath: module + "/internal/git", Imports: []string{"os/exec"}, TestImports: []string{"github.com/BurntSushi/toml"}}}))
 	assert.Len(t, checkLinked([]string{"fmt", "github.com/getkin/kin-openapi/openapi3"}), 1)
-	assert.Len(t, checkDocs([]listed{turn}), 1)
+	for doc, wrong := range map[string]int{"": 1, "Package turns decides.": 1, "Package turn is a decision.": 1, "Package turn decides.": 0, "Command turn decides.": 0} {
+		turn.Doc = doc
+		assert.Len(t, checkDocs([]listed{turn}), wrong, doc)
+	}
 }

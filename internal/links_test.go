@@ -24,6 +24,9 @@ var (
 	noAnchor = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
 )
 
+// published begins a link to a file of this repository in a text that is also read elsewhere, such as that of a release.
+const published = "https://github.com/mergexo/mergexo/blob/main/"
+
 // anchors are the ids that GitHub gives the headings of a Markdown text: lower case, no punctuation, hyphens for spaces, and a
 // number where a heading comes again.
 func anchors(text string) map[string]bool {
@@ -48,11 +51,14 @@ func brokenLinks(root, name string) (broken []string, links int) {
 	for _, found := range linked.FindAllStringSubmatch(spans.ReplaceAllString(blocks.ReplaceAllString(string(text), ""), ""), -1) {
 		links++
 		file, anchor, _ := strings.Cut(found[1], "#")
-		if strings.HasPrefix(file, "https://") {
+		target, ours := strings.CutPrefix(file, published)
+		switch {
+		case ours:
+		case strings.HasPrefix(file, "https://"):
 			continue
-		}
-		target := name
-		if file != "" {
+		case file == "":
+			target = name
+		default:
 			target = path.Join(path.Dir(name), file)
 		}
 		there, err := os.ReadFile(filepath.Join(root, target))
@@ -83,10 +89,10 @@ func TestEveryLinkLeadsSomewhere(t *testing.T) {
 
 func TestABrokenLinkIsFound(t *testing.T) {
 	dir := t.TempDir()
-	text := "# A page\n\n[here](#a-page) [there](other.md#two-words-1) `[no](link.md)` [out](https://example.com/x)\n[a](gone.md) [b](#gone) [c](other.md#gone)\n\n```\n[no](link.md)\n```\n"
+	text := "# A page\n\n[here](#a-page) [there](other.md#two-words-1) `[no](link.md)` [out](https://example.com/x) [ours](" + published + "other.md#two-words)\n[a](gone.md) [b](#gone) [c](other.md#gone) [d](" + published + "gone.md)\n\n```\n[no](link.md)\n```\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "page.md"), []byte(text), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "other.md"), []byte("## Two words\n\n## `Two` words\n"), 0o600))
 	broken, links := brokenLinks(dir, "page.md")
-	assert.Equal(t, []string{"page.md: no file gone.md", "page.md: no heading #gone", "page.md: no heading other.md#gone"}, broken)
-	assert.Equal(t, 6, links)
+	assert.Equal(t, []string{"page.md: no file gone.md", "page.md: no heading #gone", "page.md: no heading other.md#gone", "page.md: no file " + published + "gone.md"}, broken)
+	assert.Equal(t, 8, links)
 }

@@ -19,33 +19,51 @@ import (
 // plain leaves of a method's full name the package, the type and the method.
 var plain = strings.NewReplacer("(*", "", "(", "", ")", "")
 
-// walked is a line of a walk: the function that it passes, and what that does.
-var walked = regexp.MustCompile(`(?m)^    ([a-z]+\.[A-Za-z.]+) {2,}\S`)
+// walked is a line of a walk, in Markdown or in a comment: the function that it passes, and what that does.
+var walked = regexp.MustCompile(`^(?:    |//\t)([a-z]+\.[A-Za-z.]+) {2,}\S`)
+
+// walksIn lists the functions of each walk in a text. A line that is none ends a walk.
+func walksIn(text string) (walks [][]string) {
+	var walk []string
+	for line := range strings.Lines(text + "\n\n") {
+		if m := walked.FindStringSubmatch(line); m != nil {
+			walk = append(walk, m[1])
+		} else if walk != nil {
+			walks, walk = append(walks, walk), nil
+		}
+	}
+	return walks
+}
 
 // TestTheWalksGoInOneDirection: each function of a walk is reached from the first one, and none leads back to it.
 func TestTheWalksGoInOneDirection(t *testing.T) {
-	text := must.Get(os.ReadFile("../CONTRIBUTING.md"))(t)
 	c := callsOfTheEngine(t)
-	named := map[string]string{} // by the names in CONTRIBUTING.md
+	named := map[string]string{} // by the names in the walks
 	for from, all := range c {
 		for f := range all {
 			named[path.Base(plain.Replace(f))] = f
 		}
 		named[path.Base(plain.Replace(from))] = from
 	}
-	walks := strings.Split(string(text), "\n**A")[1:]
+	var walks [][]string
+	for _, path := range append(must.Get(filepath.Glob("engine/*/*.go"))(t), "../CONTRIBUTING.md") {
+		walks = append(walks, walksIn(string(must.Get(os.ReadFile(path))(t)))...)
+	}
 	assert.Len(t, walks, 4)
 	for _, walk := range walks {
-		steps := walked.FindAllStringSubmatch(walk, -1)
-		assert.Greater(t, len(steps), 8)
-		first := named[steps[0][1]]
-		for _, w := range steps[1:] {
-			if f := named[w[1]]; assert.NotEmpty(t, f, "CONTRIBUTING.md names %s", w[1]) {
+		assert.Greater(t, len(walk), 8)
+		first := named[walk[0]]
+		for _, step := range walk[1:] {
+			if f := named[step]; assert.NotEmpty(t, f, "a walk names %s", step) {
 				assert.NotEmpty(t, c.path(first, f), "from %s to %s", first, f)
-				assert.Empty(t, c.path(f, first), "%s leads back", w[1])
+				assert.Empty(t, c.path(f, first), "%s leads back", step)
 			}
 		}
 	}
+}
+
+func TestWalksAreFoundInTextsAndComments(t *testing.T) {
+	assert.Equal(t, [][]string{{"a.B", "a.C.d"}, {"b.E"}}, walksIn("A way:\n\n    a.B      begins\n    a.C.d  ends\n    no walk\n\n//\tb.E  begins"))
 }
 
 func TestTheTableOfFloorsNamesEveryPackage(t *testing.T) {

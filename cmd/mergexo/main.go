@@ -1,4 +1,4 @@
-// Command mergexo lets people steer coding agents from GitHub. See internal/cli for its commands.
+// Command mergexo lets people steer coding agents from GitHub. Package cli has its commands.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Package agent runs what answers feedback: Codex, Claude Code, the user's own program, or a built-in without a model. All
-// of them get the same request and return the same outcome, so the rest of MergeXO does not depend on which one ran. None
-// is trusted: each gets a minimal environment, no file of the checkout configures it, its output is validated field by
-// field, and every process that it started has ended when Run returns.
+// Package agent runs Codex, Claude Code, the user's own program, or a built-in agent without a model. All of them get the same
+// request and return the same outcome, so the rest of MergeXO does not depend on which one ran.
+//
+// No agent is trusted. Each gets a minimal environment, and no file of the checkout configures it. Its output is validated field
+// by field. When Run returns, every process that it started has ended.
 package agent
 
 import (

@@ -1,5 +1,5 @@
-// Package branchfilter matches names of branches by the patterns of GitHub's own branch filters, so that a setting of
-// MergeXO means what the same line means in a workflow.
+// Package branchfilter matches branch names against GitHub's branch filter patterns. So a setting of MergeXO means what the same
+// line means in a workflow.
 // https://docs.github.com/actions/reference/workflows-and-actions/workflow-syntax#filter-pattern-cheat-sheet
 package branchfilter
 

@@ -1,5 +1,5 @@
-// Package cli is the command line: commands, flags, wiring and exit codes. It is the only place that reads the
-// environment, so that everything below it can be run and tested on values.
+// Package cli implements the command line: commands, flags, wiring and exit codes. It is the only place that reads the
+// environment, so everything below it can run and be tested on values.
 package cli
 
 import (

@@ -1,5 +1,5 @@
-// Package clock limits work by a clock that is handed in, so that a test decides when time is up and no outcome depends on
-// how fast a machine is. It is about how long something takes; what time it is, is a func() time.Time elsewhere.
+// Package clock limits how long work may take, by a clock that the caller passes in. So a test decides when time is up, and no
+// outcome depends on how fast a machine is. The time of day comes as a func() time.Time elsewhere.
 package clock
 
 import (

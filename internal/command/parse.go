@@ -1,6 +1,8 @@
-// Package command parses the commands that people give in comments, and decides each one with pure functions from what is
-// known to one verdict with its reason. A command is a line of its author's own words in a comment as posted, so that
-// nobody can slip one into somebody else's comment, or withdraw one that others have seen.
+// Package command parses the commands that people give in comments, and decides about each one. The decisions are pure functions
+// from facts to a verdict with its reason.
+//
+// A command is a line of its author's own words in a comment as it was posted. So nobody can put one into somebody else's
+// comment, or withdraw one that others have seen.
 package command
 
 import (

@@ -1,6 +1,6 @@
 // Package config turns the text of .github/mergexo.toml into settings. It walks the document by a table of keys instead of
-// decoding into structs, because people write the file: it reports every mistake at once, each with its line, the expected
-// value, the actual one, and the closest valid one.
+// decoding into structs, so it can report every mistake at once: its line, the expected and the actual value, and the closest
+// valid one.
 package config
 
 import (

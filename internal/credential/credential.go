@@ -1,6 +1,6 @@
-// Package credential is what MergeXO proves itself to GitHub with. A token may be replaced in the middle of a run, so everything
-// that speaks to GitHub asks one source for the token of each request and keeps no copy. Whatever hides secrets asks the same
-// source for all of them.
+// Package credential holds the tokens with which MergeXO authenticates to GitHub. A token may be replaced during a run, so every
+// client asks one source for the token of each request and keeps no copy. The code that redacts secrets asks the same source for
+// all of them.
 package credential
 
 import (

@@ -1,5 +1,5 @@
-// Package dashboard draws a repository's board as one HTML file that needs nothing else: no network, no script, no font.
-// It is separate from package report because its output is HTML for a browser, and almost all text in it was written by others.
+// Package dashboard renders the state of a repository as one HTML file without scripts, fonts or network requests. It is separate
+// from package report because its output is HTML for a browser, and others wrote almost all text in it.
 package dashboard
 
 import (

@@ -1,7 +1,8 @@
-// Package doctor decides whether MergeXO will work in a repository. It turns facts gathered by the caller into findings,
-// each with a fix, through a table of small independent checks. What could not be learned is reported as not checked, never
-// guessed, and does not affect the exit code. The files that `mergexo init` writes are here too, so that what is written is
-// what is checked.
+// Package doctor finds what is wrong with the setup of MergeXO in a repository, and holds the files that `mergexo init` writes.
+// So what is written is what is checked.
+//
+// A table of small independent checks turns facts, which the caller gathers, into findings with fixes. What could not be learned
+// is reported as not checked and does not affect the exit code.
 package doctor
 
 import (

@@ -141,7 +141,11 @@ func busy(t *testing.T) *world {
 var anySHA = regexp.MustCompile(`\b[0-9a-f]{40}\b`)
 
 // The sample of the dashboard's pictures and tests is what the engine reads of a repository at work. What differs from run to run
-// is the port of the server and the hashes of commits: they are replaced, and nothing else.
+// is the port of the server and the hashes of commits: they are replaced, and nothing else. To rewrite the sample, then its
+// pages:
+//
+//	go test -tags all ./internal/engine -run TestTheBoardOf -update
+//	go test ./internal/dashboard -update
 func TestTheBoardOfARepositoryAtWork(t *testing.T) {
 	w := busy(t)
 	w.gate.revive()

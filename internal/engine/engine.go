@@ -1,5 +1,5 @@
-// Package engine is the one way through: it reads the world once, lets the pure packages decide, applies the effects in
-// order and reports. Every trigger and every command takes this path; what differs between them is only where it starts.
+// Package engine handles events and commands: it reads the world once, lets the pure packages decide, applies the effects in
+// order, and reports. Every trigger and every command takes this path, from a different start.
 package engine
 
 import (

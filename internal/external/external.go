@@ -1,6 +1,6 @@
-// Package external decides what happens to a fork's pull request that a maintainer's label admits, and holds the texts
-// about it. Its commits come from outside, so every decision depends on one question: is the head still the one that an
-// authorized person has reviewed?
+// Package external decides what happens to a fork's pull request that a maintainer's label accepts, and holds the texts about it.
+// Its commits come from outside, so every decision depends on one question: is the head still the one that an authorized person
+// reviewed?
 package external
 
 import (

@@ -1,6 +1,5 @@
-// Package flow makes the pure decisions on the way from an issue to a pull request: which flow a label asks for, who may
-// start it, the names and texts of the branch, the pull request and the design document, whether an outcome is valid, what
-// happens next, and what people are told.
+// Package flow makes the pure decisions on the way from an issue to a pull request. It decides which flow a label starts, who may
+// start it, whether an outcome is valid, what happens next, and what people are told.
 package flow
 
 import (

@@ -1,7 +1,9 @@
-// Package frontmatter finds the YAML front matter of Markdown files, and merges lists in it, as knowledge bases keep their
-// tags and links there. One side, the base, is kept byte for byte: only items that the other side has and the base lacks are written into
-// the base's text, in the style in which its list stands. What this package does not understand it refuses: a YAML document
-// has too many ways to mean one thing for an edit that is nearly right.
+// Package frontmatter finds the YAML front matter of Markdown files and merges lists in it, as knowledge bases keep their tags
+// and links there.
+//
+// The base's text is kept byte for byte. Only items that the other side has and the base lacks are written into it, in the style
+// of its list. The package refuses what it does not understand, since a YAML document has too many ways to mean one thing for an
+// edit that is nearly right.
 package frontmatter
 
 import (

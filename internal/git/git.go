@@ -1,5 +1,5 @@
-// Package git is a handle on one checkout: it runs git there safely and reads objects and refs. The packages below it work
-// on a checkout and take the handle as an argument; no other package runs git.
+// Package git runs git safely in one checkout, and reads objects and refs there. The packages below it take its handle as an
+// argument. No other package runs git.
 //
 // After an agent has worked in a checkout, nothing in its .git can be trusted: its configuration names programs that git
 // would run. So everything that matters happens in a bare git directory of our own, with our own configuration, which

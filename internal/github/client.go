@@ -1,7 +1,8 @@
-// Package github is the gateway: the only place that speaks to GitHub's API, and where go-github stops. It turns webhook
-// payloads, REST and GraphQL into the nouns of package model and every failure into one typed Error, so that the rest of
-// the program decides on plain values. It is deliberately timid about writes: a read may be repeated, but a write whose
-// effect is unknown is reported as Unclear and left to the caller, who reads the remote before doing anything else.
+// Package github talks to GitHub's API for the whole program. It turns webhook payloads, REST and GraphQL into the nouns of
+// package model, and every failure into one typed Error. No other package sees go-github.
+//
+// It may repeat a read, but never a write. A write whose effect is unknown is reported as Unclear, and the caller reads the
+// remote before it does anything else.
 package github
 
 import (

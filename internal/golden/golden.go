@@ -1,5 +1,5 @@
 // Package golden compares what people read with golden files, and rewrites these where a test runs with -update. Only tests
-// import it: it is a package of its own so that every package's files are read, written and compared in the same way.
+// import it.
 package golden
 
 import (

@@ -1,8 +1,9 @@
-// Package handoff is what passes between the two jobs of a split run. In the first an agent works without the right to
-// write anything to GitHub; the result is a directory with two files, which the workflow carries over as an artifact.
-// The second job may write, runs nothing that the agent touched, and believes nothing of that directory: whatever ran
-// beside the agent may have written it. So what is agreed upon is small, closed, bounded, and checked when it is written
-// as well as when it is read; and what the second job can find out by itself is not taken from here but compared.
+// Package handoff reads and writes the two files that pass from the agent's job to the job that applies, in a split run. The
+// workflow carries them over as an artifact.
+//
+// The agent's job cannot write to GitHub. The second job can. It runs nothing that the agent touched, and trusts nothing in these
+// files, since whatever ran beside the agent may have written them. So the format is small, closed and bounded. It is checked on
+// writing and on reading. What the second job can find out for itself is compared and not taken from here.
 package handoff
 
 import (

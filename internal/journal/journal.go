@@ -1,4 +1,4 @@
-// Package journal reads and writes MergeXO's memory: hidden markers at the end of its own comments on GitHub. It defines a
+// Package journal reads and writes MergeXO's state: hidden markers at the end of its own comments on GitHub. It defines a
 // marker's format, which markers count, and the state that they add up to.
 package journal
 

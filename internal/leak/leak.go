@@ -1,11 +1,10 @@
-// Package leak looks for secrets in what is about to be published, by gitleaks (https://github.com/gitleaks/gitleaks) with its
-// rules and some of ours. Around it, this package undoes what hides a secret from a pattern: an encoding, invisible characters, or a
-// break in the middle.
+// Package leak looks for secrets in what is about to be published, with the rules of gitleaks
+// (https://github.com/gitleaks/gitleaks) and some of ours. It first undoes what hides a secret from a pattern: an encoding,
+// invisible characters, or a break in the middle.
 //
-// The text comes from an agent, so nothing in it can exempt itself: gitleaks:allow comments, .gitleaks.toml and
-// .gitleaksignore have no effect. Nor do file names: in lock files, vendored code, images and other files that gitleaks
-// skips by name, secrets that identify themselves by a prefix (ghp_..., AKIA..., -----BEGIN ... PRIVATE KEY-----) are still
-// found.
+// The text comes from an agent, so nothing in it can exempt itself: gitleaks:allow comments, .gitleaks.toml and .gitleaksignore
+// have no effect. Nor do file names. In lock files, vendored code, images and other files that gitleaks skips by name, secrets
+// with a prefix of their own (ghp_..., AKIA..., -----BEGIN ... PRIVATE KEY-----) are still found.
 //
 // A scanner finds accidental leaks. Deliberate ones can always be disguised, for example by writing the secret backwards.
 package leak

@@ -1,5 +1,4 @@
-// Package lineage decides what the relation of two heads means for the automation: a pull request's history may grow and
-// nothing else.
+// Package lineage decides what the relation of two heads means for a pull request, whose history may only grow.
 package lineage
 
 import "github.com/mergexo/mergexo/internal/model"

@@ -1,6 +1,6 @@
-// Package loopback serves the processes of one run on the loopback device, where every user of the machine can come by:
-// with a secret of the run's own, a limit on connections, a limit on what is logged of those who are turned away, and an
-// end that leaves nothing in progress.
+// Package loopback serves the processes of one run on the loopback device. Every user of the machine can connect there. So it
+// asks for a secret of the run, limits connections and what is logged of rejected ones, and leaves nothing in progress when it
+// ends.
 package loopback
 
 import (

@@ -1,4 +1,4 @@
-// Package manual holds the manual's pages, so that the program can print each of them without a network or a checkout of the
+// Package manual embeds the pages of the manual and the schemas, so that the program can print them without a network or the
 // source.
 package manual
 

@@ -1,5 +1,5 @@
-// Package markdown handles GitHub's Markdown in both directions: it neutralizes foreign text, finds the lines that people
-// wrote themselves, outside quotes, code and hidden text, and removes what the page does not show.
+// Package markdown reads and writes GitHub's Markdown. It neutralizes foreign text, finds the lines that people wrote themselves
+// (outside quotes, code and hidden text), and removes what the page does not show.
 package markdown
 
 import (

@@ -1,5 +1,5 @@
-// Package merge makes the pure decisions about a merge request: its strategy, whether it may begin, has to wait or is
-// refused, and what people are told.
+// Package merge makes the pure decisions about a request to merge: its strategy, whether it may begin, waits or is refused, and
+// what people are told.
 package merge
 
 import (

@@ -1,5 +1,5 @@
-// Package model holds the nouns that all packages share, as plain values, so that decisions can be written, tested and
-// replayed on data alone.
+// Package model holds the nouns that all packages share, as plain values. So decisions can be written, tested and replayed on
+// data alone.
 package model
 
 import (

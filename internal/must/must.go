@@ -1,5 +1,5 @@
-// Package must says in one line what every test says around a call: take its value, and end where there is an error. And it tells a
-// table as one story for each of its rows.
+// Package must shortens tests: it takes the value of a call that has to succeed, and runs each row of a table as a test of its
+// own.
 package must
 
 import (

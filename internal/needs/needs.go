@@ -1,5 +1,5 @@
-// Package needs lists what waits for a person. It derives the list from the status of pull requests and issues and from nothing
-// else, so that every place that shows the list shows the same one.
+// Package needs lists what waits for a person. It derives the list from the status of pull requests and issues alone, so every
+// place shows the same list.
 package needs
 
 import (

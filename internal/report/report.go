@@ -1,6 +1,8 @@
-// Package report writes everything that a run shows besides its comments: the JSON object, the step outputs, the job summary,
-// annotations, the log and a replay's account. It is one package because one rule applies to all of it: text of an agent or a
-// user never becomes a workflow command, a step output or a terminal sequence. It makes no decisions.
+// Package report writes what a run shows besides its comments: the JSON object, step outputs, the job summary, annotations, the
+// log and a replay's account. It decides nothing.
+//
+// All of it is in one package because of one rule: text of an agent or a user never becomes a workflow command, a step output or
+// a terminal sequence.
 package report
 
 import (

@@ -1,6 +1,7 @@
-// Package review decides what is said of a reviewer's findings: which of them hold, which were said before, where in the diff
-// each one stands, and how they read. A reviewer is an agent and is not trusted: its findings are checked field by field, and
-// they only ever become a review that comments.
+// Package review decides which findings of a reviewing agent are posted, where in the diff, and in which words.
+//
+// A reviewer is an agent and is not trusted. Its findings are checked field by field, and only ever become a review that
+// comments.
 package review
 
 import (

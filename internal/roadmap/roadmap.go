@@ -1,5 +1,5 @@
-// Package roadmap reads and writes a plan of many issues, and makes the pure decisions about it: which issue is opened, labeled
-// or closed next, who is asked about what failed, and what the comment on the roadmap's issue shows.
+// Package roadmap reads and writes a plan of many issues, and makes the pure decisions about it. It decides which issue is
+// opened, labeled or closed next, who is asked about failures, and what the comment on the roadmap's issue shows.
 package roadmap
 
 import (

@@ -1,6 +1,7 @@
-// Package sandbox is an in-process GitHub: a state machine over real bare repositories that git itself serves.
-// What a pull request shows (heads, files, hunks, mergeability, merges) is asked of git at the moment somebody looks, so
-// that a test cannot agree with the code about something that git and GitHub see differently.
+// Package sandbox serves a GitHub inside the process: a state machine over real bare repositories that git itself serves.
+//
+// It asks git what a pull request shows (heads, files, hunks, mergeability, merges) when somebody looks. So a test cannot agree
+// with the code about something that git and GitHub see differently.
 package sandbox
 
 import (

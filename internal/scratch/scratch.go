@@ -1,7 +1,8 @@
-// Package scratch makes temporary directories that the next process removes if their own process is killed. Each process holds
-// a lock on a file beside its directories, and the names of the directories name that file. The system releases the lock when the
-// process ends in any way. So a lock that is free proves that its process is gone. Process ids would prove nothing between
-// containers that share a directory.
+// Package scratch makes temporary directories that the next process removes if their own process is killed.
+//
+// Each process holds a lock on a file beside its directories, and their names name that file. The system releases the lock when
+// the process ends in any way. So a free lock proves that its process is gone. Process ids would prove nothing between containers
+// that share a directory.
 package scratch
 
 import (

@@ -1,6 +1,7 @@
-// Package strictjson reads JSON that somebody else wrote into plain values, and takes nothing that was not agreed upon.
-// encoding/json matches names whatever their case, lets the last of two equal fields win, skips what it does not know and
-// takes null for anything: each of these lets two readers of one text see different things.
+// Package strictjson reads JSON that somebody else wrote into plain values, and accepts only the agreed fields.
+//
+// encoding/json ignores the case of names, lets the last of two equal fields win, skips unknown fields, and takes null for
+// anything. Each of these lets two readers of one text see different things.
 package strictjson
 
 import (

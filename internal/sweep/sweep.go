@@ -1,4 +1,4 @@
-// Package sweep makes every decision of a sweep that needs no I/O: the order of the work and the job that does it, what to say
+// Package sweep makes the decisions of a sweep that need no I/O: the order of the work and the job that does it, what to say
 // about conflicts and lost replies, and which refs nobody needs.
 package sweep
 

@@ -1,10 +1,11 @@
-// Package transcript encrypts the transcript of an agent's session. It can then be stored in the repository, where everybody can
-// read it, and the next turn can continue the session on another machine. The result is a plain age file
-// (https://age-encryption.org/v1) around a gzipped tar archive. Whoever has the key can read it without MergeXO:
-// age --decrypt -i key.txt | tar -tz.
+// Package transcript encrypts the transcript of an agent's session. So it can be stored in the repository, where everybody can
+// read it, and the next turn can continue the session on another machine.
+//
+// The result is a plain age file (https://age-encryption.org/v1) around a gzipped tar archive. Whoever has the key can read it
+// without MergeXO: age --decrypt -i key.txt | tar -tz.
 //
 // An age file does not prove who encrypted it, and everybody who may push can move a private ref. So Open only accepts the file
-// whose digest a receipt names, and the file itself must say which pull request and session it belongs to.
+// whose digest a receipt names, and the file itself must name its pull request and session.
 package transcript
 
 import (

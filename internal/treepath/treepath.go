@@ -1,5 +1,4 @@
-// Package treepath compares paths of a tree as the file systems would on which somebody checks it out: to one that folds
-// case, .GITHUB/Workflows is .github/workflows.
+// Package treepath compares paths of a tree as file systems do. On one that folds case, .GITHUB/Workflows is .github/workflows.
 package treepath
 
 import (

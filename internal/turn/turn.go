@@ -1,5 +1,5 @@
-// Package turn decides everything about one turn that can be decided without touching the world: which feedback is
-// pending, which claim is the turn's, what the agent is asked, whether its answer holds, and what is then to be said.
+// Package turn makes the pure decisions about a turn: which feedback is pending, which claim is the turn's, what the agent is
+// asked, whether its answer is valid, and what people are told.
 package turn
 
 import (

@@ -1,6 +1,7 @@
-// The command live.d is what scripts/live runs: it asks GitHub, in a scratch repository, everything that MergeXO relies on
-// and that no document settles, and records the answers so that they can be compared with those of the sandbox. It is Go and
-// not a script because it shares the gateway's queries, and because it has to clean up whatever ends it.
+// Command live.d implements scripts/live: it asks GitHub, in a scratch repository, what MergeXO relies on and no document
+// settles. It records the answers, so that they can be compared with the sandbox's.
+//
+// It is Go and not a script because it shares the queries of package github, and has to clean up however it ends.
 package main
 
 import (

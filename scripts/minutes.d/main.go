@@ -1,5 +1,5 @@
-// Command minutes counts what a workflow costs in jobs and minutes of GitHub Actions: it evaluates the triggers, conditions and
-// schedules of the file for what happens in a repository, so that the manual's figures are no opinion.
+// Command minutes.d implements scripts/minutes: it counts the jobs and minutes of GitHub Actions that a workflow costs. It
+// evaluates the triggers, conditions and schedules of the file, and so provides the figures of the manual.
 package main
 
 import (

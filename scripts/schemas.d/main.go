@@ -1,6 +1,7 @@
-// The command schemas.d cuts GitHub's published descriptions down to what the sandbox serves. It is Go and not a
-// script around a JSON tool because a cut must stand on its own: what a kept field or operation refers to is kept too,
-// and what is missing in GitHub's description is an error here and not a surprise in a test.
+// Command schemas.d implements scripts/schemas: it cuts GitHub's published descriptions down to what the sandbox serves.
+//
+// It is Go and not a script around a JSON tool because a cut must stand on its own. Whatever a kept field or operation refers to
+// is kept too, and something that GitHub's description lacks is an error here instead of a surprise in a test.
 package main
 
 import (

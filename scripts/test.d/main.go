@@ -1,6 +1,7 @@
-// The command test.d is what scripts/test runs: the tests of the circles that were asked for, beside each other where that
-// saves time, and one line at the end that says how many there were, how long they took and what was left out. It is Go and
-// not a script because it reads what go test tells, and ends everything that it started.
+// Command test.d implements scripts/test: it runs the requested circles of tests, and ends with one line about how many there
+// were, how long they took, and what was left out.
+//
+// It is Go and not a script because it reads the output of go test, and ends everything that it started.
 package main
 
 import (

@@ -1,7 +1,8 @@
-// Package hostproxy lets an agent that is kept from the network get to the hosts that the settings name, and to nothing
-// else: an HTTP proxy on the loopback device, which looks the names up itself and passes on encrypted connections by
-// CONNECT. The agent needs no name server, by which it could say things to anybody. Where the machine itself gets to a host by
-// a proxy, so does the agent, without the credentials for that.
+// Package hostproxy lets an agent without a network reach the hosts that the settings name, and nothing else.
+//
+// It is an HTTP proxy on the loopback device, which resolves the names itself and passes on encrypted connections by CONNECT. So
+// the agent needs no name server, through which it could send data to anybody. If the machine reaches a host through a proxy, so
+// does the agent, without the credentials for that proxy.
 package hostproxy
 
 import (

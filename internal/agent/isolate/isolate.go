@@ -1,13 +1,15 @@
-// Package isolate is what stands between this program and the programs of strangers that it starts. It is this program
-// itself, executed once more: for a moment it is a process that gives up what the agent must not have, and then becomes
-// the agent. Only there can it be done: limits and the promise to gain no privileges cannot be given to another process.
+// Package isolate starts the processes of agents and tests: with limits, without privileges, and kept from what they must not reach.
 //
-// It is no command. A program that links this package and is called with Word as its only argument is the isolator before
-// most of its packages are initialized, so that it costs three milliseconds and not ten, and nothing that main does can
-// come in between. (A package is initialized as soon as all that it imports is, in the order of the names: so this one
-// imports little, and nothing that begins with a late letter.) All that it is to do it reads as a Spec from its standard
-// input, up to the Spec's last byte; the rest is the agent's. Arguments and environment would not do: everybody on the
-// machine can read the ones, and sudo changes the other (secure_path, env_reset, env_check).
+// The program executes itself once more. That process gives up what the agent must not have, and then becomes the agent. It has
+// to be the same process, because nobody can impose resource limits and no_new_privs on another one.
+//
+// A program that links this package and is called with Word as its only argument becomes the isolator before most of its packages
+// are initialized. So it costs three milliseconds and not ten, and nothing that main does can come in between. (Go initializes a
+// package as soon as all its imports are, in the order of their names. So this package imports little, and nothing that begins
+// with a late letter.)
+//
+// It reads its Spec from standard input. The rest of the input is the agent's. Arguments and the environment would not do:
+// everybody on the machine can read arguments, and sudo changes the environment (secure_path, env_reset, env_check).
 package isolate
 
 import (

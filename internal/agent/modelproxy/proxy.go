@@ -1,7 +1,8 @@
-// Package modelproxy keeps the key of a model's provider away from the agent that asks the model. The agent gets an
-// address on the loopback device and a placeholder that is worth nothing anywhere else, nor after the run; the key is
-// added here, in our own process, to the requests that ask a model, and to no others. What agents run can thus spend on
-// the model for as long as the run lasts, and can take nothing away.
+// Package modelproxy keeps the key of a model's provider away from the agent that asks the model. The agent gets an address on
+// the loopback device and a placeholder that is worth nothing elsewhere or after the run.
+//
+// The proxy adds the key to requests that ask a model, and to no others. So what an agent runs can spend on the model while the
+// run lasts, and can take nothing away.
 package modelproxy
 
 import (

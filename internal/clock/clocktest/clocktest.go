@@ -1,5 +1,5 @@
-// Package clocktest is what tests wait with. A test waits for something that happens, never for a span of time: the only
-// limit here is one that nothing but a hang reaches.
+// Package clocktest lets tests wait for something that happens, and never for a span of time. Its only limit is one that nothing
+// but a hang reaches.
 package clocktest
 
 import (

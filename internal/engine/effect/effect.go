@@ -1,5 +1,5 @@
-// Package effect has all that a run changes outside of itself, as values. A Live applier carries them out, a Dry one only tells them,
-// and Handing plans all but the work of an agent.
+// Package effect describes every change that a run makes outside of itself, as a value. Live carries effects out, Dry only
+// reports them, and Handing plans all but the work of an agent.
 package effect
 
 import (

@@ -1,4 +1,5 @@
-// Package forks lets the pull request of a fork in: what a label names is mirrored, evaluated, repaired, and asked to be merged.
+// Package forks handles pull requests from forks. Once a label accepts one, it mirrors the commits, has programs evaluate and fix
+// them, and requests the merge.
 package forks
 
 import (

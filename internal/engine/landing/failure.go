@@ -19,7 +19,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Failure is why a merge does not happen.
+// Failure tells why a merge does not happen.
 type Failure struct {
 	merge.Failure
 	// Number is the pull request whose head the rules keep from being moved; 0: that is not why.
@@ -32,7 +32,7 @@ type Failure struct {
 	empty    *merging.ErrEmpty
 }
 
-// Paths are the files that conflict, where that is why.
+// Paths returns the files that conflict, or nil if no conflict is the reason.
 func (s *Failure) Paths() []string {
 	if s.conflict == nil {
 		return nil

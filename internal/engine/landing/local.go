@@ -22,16 +22,16 @@ import (
 	"github.com/mergexo/mergexo/internal/nearest"
 )
 
-// LocalOrder is a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
+// LocalOrder describes a merge without GitHub: between a checkout and its origin, or of branches of the checkout itself.
 type LocalOrder struct {
 	Checkout     git.LocalOptions
-	Branch, Base string // without refs/heads/; no Base: what the clone took for the origin's default branch
-	Strategy     string // "": as the settings of the base branch say
-	// Explain says why nothing landed, as the kind of the run has it.
+	Branch, Base string // without refs/heads/; without Base: the origin's default branch, as the clone knows it
+	Strategy     string // "": that of the base branch's settings
+	// Explain returns the text about why nothing landed.
 	Explain func(model.Pull, model.MergeMarker, merge.Failure) string
 	Pause   func(context.Context, time.Duration) error // waits for the lock of the base
-	// Holder names this process in the lock, so that Gone can tell whether the process of another name is over. Gone is
-	// false where that cannot be told, and may be nil.
+	// Holder names this process in the lock. Gone reports whether the process of another holder is over, and false if that is unknown.
+	// It may be nil.
 	Holder string
 	Gone   func(holder string) bool
 }
@@ -56,8 +56,8 @@ func newLocal(w *thread.World, order LocalOrder, rep *model.Report, c *git.Check
 	return &localMerger{g: &merger{Request: p, marker: model.MergeMarker{Base: order.Base}, members: []*member{one}}, one: one, order: order}
 }
 
-// Local builds, tests and lands a branch as a merge of a pull request does. The settings are those of the base branch; where
-// it has none, the defaults. What ends it is the error, as of a step.
+// Local builds, tests and lands a branch as the merge of a pull request does. It uses the settings of the base branch, or the
+// defaults if that has none. The error tells why nothing landed.
 func Local(ctx context.Context, w *thread.World, order LocalOrder, rep *model.Report) error {
 	if err := order.check(); err != nil {
 		return err

@@ -64,7 +64,7 @@ func (g *merger) unlock(ctx context.Context) {
 	}
 }
 
-// YieldToOther stops a run on a pull request that another run is merging.
+// YieldToOther returns a Stop if another run is merging the pull request.
 func YieldToOther(ctx context.Context, t *thread.Thread) error {
 	said := t.State.Merge()
 	if said == nil || said.Marker.State != model.MergeRunning {

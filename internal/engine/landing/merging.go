@@ -17,19 +17,18 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Request is what a run knows of the requests to merge a pull request.
+// Request holds what a run knows about the requests to merge a pull request.
 type Request struct {
 	*thread.Thread
 	asked   bool         // for a merge, by a command
-	Landed  bool         // by this run
-	Refused *thread.Stop // why a merge that was asked for is out of the question
-	// Voided reads the pull request again, and says that what was let in of a fork is void where that is so by now; nil: it is
-	// not.
+	Landed  bool         // this run has merged the pull request
+	Refused *thread.Stop // why the requested merge is impossible
+	// Voided reads the pull request again. It returns a Stop if it is a fork's and its acceptance has become void, and otherwise nil.
 	Voided func(context.Context) (*thread.Stop, error)
 	queue  *model.QueueView // where it stands in GitHub's merge queue, as read last
 	// grouped says that it lands with others, for which there is no train: they are tested here, and nothing else tests them.
 	grouped bool
-	// Train is the base whose merge train the request is in, or was in when the run began; "": of none.
+	// Train is the base whose merge train has the request, or had it when the run began; "": no train.
 	Train string
 }
 

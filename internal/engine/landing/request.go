@@ -1,9 +1,26 @@
-// Package landing takes requests to merge a pull request to their end: what is approved is built, tested and put on the base
-// branch as it was tested, alone, as a group or in a merge train, or the request says what is in the way. It reverts what has landed,
-// too, and lands branches of a checkout without GitHub.
+// Package landing merges pull requests that people ask to merge: alone, as a group, or in a merge train. It also reverts what was
+// merged, and merges branches of a checkout without GitHub.
 //
-// A run takes the merge train of a base as far as it goes now: it reads the train's record and what GitHub shows, has the package
-// train decide, and carries out what that wants.
+// A request to merge goes this way:
+//
+//	engine.Engine.step               reads the pull request with the command and acts on it
+//	engine.desk.decideAbout          decides about the command on the pull request that it is about
+//	engine.desk.evaluate             gathers what that depends on
+//	landing.Request.Find             decides whether a merge begins
+//	landing.Request.Evaluate         reads the facts once
+//	merge.Evaluate                   decides; a pure function
+//	engine.desk.carryOut             does what the command leads to beside the reply
+//	engine.desk.respond              replies, with the marker that is the request
+//	landing.Request.Continue         continues the newest request
+//	landing.merger.run               runs until the request has landed or something prevents it
+//	landing.gather                   collects the pull requests that land together
+//	landing.merger.lock              locks the base of each
+//	landing.merger.prepare           makes the commits that would land, by the strategy
+//	landing.merger.test              tests in a tree of exactly that commit
+//	landing.merger.record            records the merge before anything moves
+//	landing.moveHead                 moves the head, so that GitHub shows it as merged
+//	landing.moveBase                 moves the base, only from the commit that was tested
+//	landing.merger.finish            writes the comment
 package landing
 
 import (
@@ -25,8 +42,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Find decides about a command that asks for a merge, and makes the request that the reply begins. The dry run of a merge goes
-// as far as it can without changing anything, and tells what it found.
+// Find decides about a command that asks for a merge. If the merge may begin, it returns the request that the reply starts. A dry
+// run goes as far as it can without changes, and tells what it found.
 func (p *Request) Find(ctx context.Context, c command.Case) (*command.Found, error) {
 	m := model.MergeMarker{Head: p.Snap.Pull.HeadSHA, Base: p.Snap.Pull.BaseRef, By: c.By, Command: c.Key, At: c.At, Asked: c.Command.Strategy}
 	if wish := c.Command.Train; wish != (model.TrainWish{}) {
@@ -73,7 +90,7 @@ func inTheWay(ctx context.Context, p *Request, m model.MergeMarker, earlier mode
 	return "", nil
 }
 
-// Opening is how a request begins that was evaluated: its marker, and what its comment says.
+// Opening returns the marker of a new request after its evaluation, and the text of its comment.
 func Opening(p *Request, m model.MergeMarker, v merge.Verdict) (model.MergeMarker, string) {
 	m.Strategy = v.Way.Strategy
 	if said := p.State.Merge(); v.Way.Train && said != nil && said.Marker.Open() && said.Marker.Head == m.Head && said.Marker.Base == m.Base {
@@ -117,8 +134,8 @@ func term(p *Request) time.Duration {
 	return time.Duration(members*s.Attempts)*s.TestTimeout + s.LockTimeout + thread.ClaimMargin
 }
 
-// Evaluate decides about a request. It asks GitHub once, who pushed where that decides, and git only if an approval of an older head may
-// still hold.
+// Evaluate decides about a request. It asks GitHub once. It asks who pushed only if that decides, and git only if an approval of
+// an older head may still count.
 func (p *Request) Evaluate(ctx context.Context, m model.MergeMarker, sha string) (merge.Verdict, error) {
 	if err := thread.ReadMergeFacts(ctx, p.Thread); err != nil {
 		return merge.Verdict{}, err
@@ -199,7 +216,7 @@ func decide(ctx context.Context, p *Request, c merge.Case) (merge.Verdict, error
 	return v, nil
 }
 
-// Ready is Evaluate where branches that do not tell are a reason to wait.
+// Ready calls Evaluate, and makes the request wait if a branch cannot be read.
 func Ready(ctx context.Context, p *Request, m model.MergeMarker) (merge.Verdict, error) {
 	v, err := p.Evaluate(ctx, m, "")
 	if s := (*Failure)(nil); errors.As(err, &s) {
@@ -261,7 +278,7 @@ func policyOf(s config.Settings) merge.Policy {
 	return policy
 }
 
-// Gates are the conditions under which the pull request would be merged now; nil where that is out of the question.
+// Gates returns the conditions under which the pull request would be merged now, or nil if it cannot be.
 func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 	if p.Snap.Pull.State != model.PullOpen {
 		return nil, nil
@@ -283,7 +300,7 @@ func (p *Request) Gates(ctx context.Context) ([]model.Gate, error) {
 	return append(v.Gates, merge.LastGate(p.State, p.Snap.Pull.HeadSHA)...), nil
 }
 
-// GatesInTrain are the Gates, and the place of the request in the merge train; nil: it is in none.
+// GatesInTrain returns the Gates, and the place of the request in the merge train, which is nil if it is in none.
 func GatesInTrain(ctx context.Context, p *Request) ([]model.Gate, *model.TrainStanding, error) {
 	gates, err := p.Gates(ctx)
 	open := p.State.Requests()
@@ -299,8 +316,8 @@ func GatesInTrain(ctx context.Context, p *Request) ([]model.Gate, *model.TrainSt
 	return gates, standing, err
 }
 
-// Continue takes the newest request to merge as far as it goes. The Stop says how that ended where it is not merged: other
-// things may still be done in this run, and else it is how the run ends.
+// Continue takes the newest request to merge as far as it goes. If it is not merged, the Stop tells why. The run may still do
+// other work. If it finds none, it ends with this Stop.
 func (p *Request) Continue(ctx context.Context) (*thread.Stop, error) {
 	p.Due(model.DueMerge, time.Time{})
 	if !p.Phase.Writes() { // no merge needs an agent
@@ -382,7 +399,7 @@ func endOthers(ctx context.Context, p *Request) error {
 	return nil
 }
 
-// Supersede ends a request in whose place something else is, which the link shows.
+// Supersede ends a request that another one replaced. by links the other one.
 func Supersede(ctx context.Context, p *Request, said model.Posted[model.MergeMarker], by string) error {
 	g := newMerger(p, said)
 	g.marker.State, g.marker.Reason = model.MergeFailed, model.CodeReplaced

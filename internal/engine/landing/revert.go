@@ -37,8 +37,8 @@ type reversal struct {
 	branch string
 }
 
-// Revert opens a pull request that takes back what this one has landed, once that is tested. A run that goes on for one that died
-// takes what that one has pushed and opened.
+// Revert opens a pull request that reverts what this one landed, after its tests. A run that continues for a dead one uses what
+// that run pushed and opened.
 func Revert(ctx context.Context, p *Request, c command.Case) (*command.Found, error) {
 	r := &reversal{Request: p, mark: "MergeXO-Revert: " + journal.Token("revert", p.Event.Repo.String(), c.Key), undo: merge.Undo{
 		By: c.By, URL: c.URL, Reason: redact.Text(ctx, p.Thread, c.Command.Reason), Base: p.Snap.Pull.BaseRef,

@@ -12,20 +12,20 @@ import (
 	"github.com/mergexo/mergexo/internal/train"
 )
 
-// TrainOrder says which train a run takes further, and what it knows already.
+// TrainOrder says which train to advance, and what the caller already knows about it.
 type TrainOrder struct {
 	Repo model.Repo
 	Base string // branch
-	// Perhaps says that nobody knows whether the base has a train: without a record there is nothing to do.
+	// Perhaps says that the base may have no train. Without a record there is then nothing to do.
 	Perhaps bool
-	// Self is the thread of the pull request that the run is about; nil: it is about none.
+	// Self is the thread of the run's pull request; nil: the run is about none.
 	Self *thread.Thread
-	// Of gives the requests to merge the pull request of a thread.
+	// Of returns the requests to merge the pull request of a thread.
 	Of func(*thread.Thread) *Request
-	// Seen is the greatest count of the record that a comment names.
+	// Seen is the highest count of the record that a comment names.
 	Seen int64
-	// Asked are pull requests whose requests may have to join the train. All says that no others are in it: the request of
-	// whoever the train still has is over.
+	// Asked lists pull requests whose requests may have to join the train. All says that the list is complete: any other request in
+	// the train is over.
 	Asked []int
 	All   bool
 }
@@ -62,9 +62,9 @@ const (
 	maxSteps = 500
 )
 
-// AdvanceTrain takes the train of a base as far as it goes now.
-//
-// The Stop is how the request of Self has ended in this run; nil: it has not.
+// AdvanceTrain takes the merge train of a base as far as it goes now. It reads the train's record and what GitHub shows, lets
+// package train decide, and carries the decisions out. The Stop tells how the request of Self ended in this run. It is nil if it
+// has not ended.
 func AdvanceTrain(ctx context.Context, w *thread.World, rep *model.Report, o TrainOrder) (*thread.Stop, error) {
 	l := &line{TrainOrder: o, begin: func(ctx context.Context, t *thread.Thread) error { return t.Begin(ctx) }}
 	l.home = thread.New(w, model.Event{Name: "train", Repo: o.Repo}, rep, nil)

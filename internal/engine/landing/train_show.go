@@ -14,7 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/train"
 )
 
-// ShowTrains reads the merge trains of a repository, or that of one base, and changes nothing.
+// ShowTrains reads the merge trains of a repository, or only that of base if it is not empty. It changes nothing.
 func ShowTrains(ctx context.Context, w *thread.World, repo model.Repo, base string) ([]model.Train, error) {
 	refs, err := w.GitHub.Refs.List(ctx, repo, transport.TrainRefs)
 	if err != nil {

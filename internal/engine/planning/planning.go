@@ -1,5 +1,5 @@
-// Package planning carries out a roadmap that was merged: one issue for each item, opened once, labeled as soon as what it needs is
-// done, and a comment on the roadmap's issue that shows how everything stands.
+// Package planning carries out a merged roadmap. It opens an issue for each item, labels it once everything that it needs is
+// done, and keeps a comment on the roadmap's issue up to date.
 package planning
 
 import (

@@ -1,4 +1,4 @@
-// Package redact takes out of texts what nobody may read in a comment.
+// Package redact removes from texts what must not appear in a comment.
 package redact
 
 import (

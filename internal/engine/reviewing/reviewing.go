@@ -1,6 +1,5 @@
-// Package reviewing has a second agent look at commits and say what is wrong with them. It works in a tree of its own, behind the
-// same isolation as any agent; whatever it changes there is thrown away, and nothing of it can be pushed. A review that somebody asked
-// for goes from its claim to the review on GitHub, once for each head.
+// Package reviewing has a second agent review commits, and posts its findings as a review on GitHub, once for each head. The
+// reviewer works in a tree of its own, isolated like any agent. Its changes are thrown away and never pushed.
 package reviewing
 
 import (

@@ -1,5 +1,18 @@
-// Package sweeping finds what a lost trigger or a dead run has left behind in a repository, has it taken up number by number, and
-// does what is the whole repository's: who conflicts with whom, histories that were rewritten, and what nobody needs.
+// Package sweeping finds what lost events and dead runs left behind in a repository, and has each number continue. It also
+// reports conflicts and rewritten histories, and deletes refs that nobody needs.
+//
+// A number goes this way in a sweep:
+//
+//	sweeping.Sweep                   sweeps a repository
+//	sweeping.sweeper.scan            reads a little about every number
+//	sweeping.sweeper.next            has a run look at one, up to its first effect or question
+//	sweeping.sweeper.decide          asks what many numbers need, in one call each, and repeats these looks
+//	sweeping.sweeper.keepPlace       keeps the place that it got to for the next sweep
+//	sweep.Order                      orders the work; a pure function
+//	sweeping.sweeper.heal            links the mirrors of forks that somebody else made
+//	sweeping.sweeper.visitAll        visits each for one turn, then again
+//	sweeping.sweeper.visit           visits one number
+//	engine.Engine.step               continues as for an event
 package sweeping
 
 import (

@@ -17,7 +17,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Applier does with effects what kind of run this is.
+// Applier returns the applier of this run. Without one in Effects, effects are carried out.
 func (w *World) Applier() effect.Applier {
 	if w.Effects == nil {
 		return effect.Live{}
@@ -25,25 +25,25 @@ func (w *World) Applier() effect.Applier {
 	return w.Effects
 }
 
-// Apply brings an effect about, or tells it in a dry run.
+// Apply carries an effect out, or only reports it in a dry run.
 func (t *Thread) Apply(ctx context.Context, e effect.Effect) (effect.Result, error) {
 	return t.Applier().Apply(ctx, subject{t}, e)
 }
 
-// Outside says that code which is not ours comes next, where a dry run ends.
+// Outside announces that foreign code runs next. A dry run ends here, and next says what would follow.
 func Outside(ctx context.Context, t *Thread, next string) error {
 	_, err := t.Apply(ctx, effect.Foreign(next))
 	return err
 }
 
-// AgentNext is Outside for an agent or a reviewer, which may have a job of its own.
+// AgentNext announces that an agent or a reviewer runs next, as Outside does. Either may have a job of its own.
 func AgentNext(ctx context.Context, t *Thread, next string) error {
 	_, err := t.Apply(ctx, effect.Agent(next))
 	return err
 }
 
-// Ended is how a step ended: by the applier, or else with this error. It is asked once, when the step is over. What the applier ended is the
-// end of the run, since nobody can know what would follow.
+// Ended returns how a step ended: with a Stop if the applier ended the run, otherwise with err. A step calls it once, when it is
+// over. After the applier has ended the run, nothing else happens, since nobody can know what would follow.
 func Ended(w *World, err error) error {
 	if ended := w.Applier().Ended(); ended != nil {
 		return &Stop{Result: model.ResultNothing, Reason: ended.Error(), Last: ended}
@@ -51,30 +51,30 @@ func Ended(w *World, err error) error {
 	return err
 }
 
-// Changed says that some effect was more than a plan.
+// Changed reports whether any of the effects was carried out and not only planned.
 func Changed(effects []model.Effect) bool {
 	return slices.ContainsFunc(effects, func(e model.Effect) bool { return e.Status != effect.Planned })
 }
 
-// Applied notes an effect that no applier has noted.
+// Applied adds an effect to the report that no applier has recorded.
 func Applied(t *Thread, kind, target, token, status string) {
 	Noted(t, model.Effect{Kind: kind, Target: target, Token: token}, status)
 }
 
-// Noted takes an effect into the report that no applier has taken.
+// Noted adds an effect to the report, with this status, that no applier has recorded.
 func Noted(t *Thread, as model.Effect, status string) {
 	as.Status = status
 	subject{t}.Record(as)
 }
 
-// Moved is where a branch is that was to move.
+// Moved tells where a branch is after a move.
 type Moved struct {
 	At    string // "": there is none
 	Found bool   // no answer told that it has moved, so that what was to go with it may be left
 }
 
-// Move sends the move of a branch once. Where the answer does not tell, it asks where the branch is. Without an error the branch
-// is where it was to be; an error of git.Unsure is of one that is elsewhere, and any other one is a refusal.
+// Move sends the move of a branch once. If the answer is unclear, it asks where the branch is. Without an error, the branch is
+// where it should be. An error for which git.Unsure reports true means that it is elsewhere. Any other error is a refusal.
 func Move(ctx context.Context, t *Thread, move effect.Move) (Moved, error) {
 	_, err := t.Apply(ctx, effect.Push(move))
 	if err == nil || !git.Unsure(err) {
@@ -91,8 +91,8 @@ func Move(ctx context.Context, t *Thread, move effect.Move) (Moved, error) {
 	return Moved{At: at, Found: true}, nil
 }
 
-// TakeLock takes a lock, also from a holder that is gone. Where the server keeps no locks there is none, and no error: the leases of
-// the pushes hold without it, and whoever goes on only does some work for nothing.
+// TakeLock takes a lock, also from a holder whose run is over. If the server keeps no locks, it returns nil and no error. The
+// leases of the pushes protect the base without it, and the loser only works in vain.
 func TakeLock(ctx context.Context, t *Thread, base string, lease transport.Lease, gone func(holder string) (bool, error)) (*transport.Lock, error) {
 	taken, err := t.Apply(ctx, effect.Lock(base, lease, nil))
 	if locked := (*transport.ErrLocked)(nil); errors.As(err, &locked) {
@@ -111,7 +111,7 @@ func TakeLock(ctx context.Context, t *Thread, base string, lease transport.Lease
 	return taken.Lock, err
 }
 
-// FindEffect looks for an effect before it is sent, and notes one that is there.
+// FindEffect looks for an effect on GitHub before it is sent. If it is there, the report gets it as present.
 func FindEffect(ctx context.Context, t *Thread, e effect.Effect) (effect.Result, error) {
 	found, err := e.Find(ctx, subject{t})
 	if err == nil && found.Present {
@@ -204,7 +204,7 @@ func (s subject) Reran(ctx context.Context, r model.Rerun) (effect.Result, error
 	return effect.Result{Present: err == nil && Rerun(r, now)}, err
 }
 
-// FindTurn looks for the comment of a turn with such a marker; 0: there is none.
+// FindTurn returns a function that finds the comment of the first turn whose marker satisfies is. It returns 0 if there is none.
 func FindTurn(t *Thread, is func(model.TurnMarker) bool) func() int64 {
 	return func() int64 {
 		for _, said := range t.State.Turns {
@@ -216,7 +216,7 @@ func FindTurn(t *Thread, is func(model.TurnMarker) bool) func() int64 {
 	}
 }
 
-// Given are the viewer's own comments that are this command and that no run has answered, since the pull request was blocked.
+// Given lists the viewer's own comments since the block that consist of this command and that no run has answered.
 func Given(t *Thread, line string) (ids []int64) {
 	for _, c := range t.Snap.Comments {
 		mine := strings.EqualFold(c.Author.Login, t.Snap.Viewer.Login) && strings.TrimSpace(c.Posted) == line
@@ -228,10 +228,10 @@ func Given(t *Thread, line string) (ids []int64) {
 	return ids
 }
 
-// Rerun says that a workflow run is at another attempt than the one that failed.
+// Rerun reports whether a workflow run has begun another attempt since the one that failed.
 func Rerun(r model.Rerun, now model.RunState) bool { return now.Attempt > r.Attempt || !now.Completed }
 
-// PullOfBranch is the pull request that the branch has: the open one, or else one of ours.
+// PullOfBranch returns the open pull request of the branch, or else one that MergeXO opened. found reports whether there is one.
 func PullOfBranch(t *Thread) (pull model.PullRef, found bool) {
 	at := slices.IndexFunc(t.Snap.Branch.Pulls, func(r model.PullRef) bool { return r.State == model.PullOpen })
 	if at < 0 {

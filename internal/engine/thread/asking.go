@@ -10,15 +10,15 @@ import (
 	"github.com/mergexo/mergexo/internal/markdown"
 )
 
-// Asking is what asks for something for which nobody has given a command.
+// Asking is a request that a label makes in place of a command.
 type Asking struct {
 	Key, By string
 	At      time.Time
 	Heading string
 }
 
-// LabelAsks is what a label on the pull request asks for in the name of the person who has put it on, in one word; false where
-// nobody has.
+// LabelAsks returns what a label on the pull request asks for, in the name of the person who added it. on reports whether a
+// person did. what names the work in one word.
 func LabelAsks(t *Thread, label, prefix, what string) (a Asking, on bool) {
 	change, on := t.Snap.Pull.LabelledBy(label)
 	return Asking{
@@ -27,7 +27,7 @@ func LabelAsks(t *Thread, label, prefix, what string) (a Asking, on bool) {
 	}, on && !change.By.Bot && change.By.Login != ""
 }
 
-// MayAsk says that who has put a label on may give commands here.
+// MayAsk reports whether the person who added a label may give commands here.
 func MayAsk(ctx context.Context, t *Thread, a Asking) (may bool, err error) {
 	if err = t.Ask(ctx, []string{strings.ToLower(a.By)}); err == nil {
 		if may = t.MayLetIn(a.By); !may {

@@ -15,7 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Told is what a block tells beside its reason: of a turn's work, where one is at hand.
+// Told holds what a block tells beside its reason. With a turn at hand, that includes its work.
 type Told struct {
 	Detail string
 	Kept   model.Kept
@@ -24,8 +24,8 @@ type Told struct {
 	End func(context.Context, model.BlockMarker) error
 }
 
-// Block stops the pull request: one comment, whoever else meets the same in this moment, and the claim at hand says so. The
-// error is the Stop that the run ends with.
+// Block stops the pull request with one comment, even if another run finds the same at the same time. It ends the claim at hand.
+// The error is the Stop that the run ends with.
 func Block(ctx context.Context, t *Thread, m model.BlockMarker, told Told) error {
 	m.Repo, m.Number, m.Key = t.Event.Repo.String(), t.Event.Number, t.Marker.Key
 	m.Detail, m.Kept = Clip(told.Detail), told.Kept
@@ -75,8 +75,8 @@ func postBlock(ctx context.Context, t *Thread, token string, m model.BlockMarker
 	return ReadAgain(ctx, t)
 }
 
-// GuardHistory compares the last accepted head with the one now, and blocks a rewrite. The planned head of a turn that died
-// while publishing is an accepted one too: it is our own push.
+// GuardHistory compares the head with the last accepted one, and blocks the pull request if its history was rewritten. The
+// planned head of a turn that died during its push counts as accepted, since it is our own push.
 func GuardHistory(ctx context.Context, t *Thread, dead []model.Posted[model.TurnMarker]) error {
 	accepted, head := t.State.Accepted, t.Snap.Pull.HeadSHA
 	ours := slices.ContainsFunc(dead, func(c model.Posted[model.TurnMarker]) bool { return c.Marker.Planned == head })
@@ -96,7 +96,7 @@ func GuardHistory(ctx context.Context, t *Thread, dead []model.Posted[model.Turn
 	return nil
 }
 
-// GuardMarkers blocks a pull request on which somebody has edited or deleted what holds our state.
+// GuardMarkers blocks a pull request if somebody edited or deleted comments that hold its state.
 func GuardMarkers(ctx context.Context, t *Thread) error {
 	if t.State.Block != nil {
 		return nil

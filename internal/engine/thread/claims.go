@@ -9,11 +9,11 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// ClaimMargin is how much longer than its agent may take a claim is held.
+// ClaimMargin is the time for which a claim outlives its agent's timeout.
 const ClaimMargin = 10 * time.Minute
 
-// DeadClaims are the open claims that nobody works on. A live one ends the run: the process behind it looks
-// again when its turn is done, and so takes up what is pending now.
+// DeadClaims returns the open claims whose process is gone. If another process still works on a claim, the error ends this run.
+// That process looks again when its turn is done, and so handles what is pending now.
 func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker], error) {
 	live, err := LiveTurn(ctx, t)
 	if err == nil && live != nil {
@@ -22,7 +22,7 @@ func DeadClaims(ctx context.Context, t *Thread) ([]model.Posted[model.TurnMarker
 	return turn.Open(t.State), err
 }
 
-// LiveTurn is the first open turn that another process works on; nil: there is none.
+// LiveTurn returns the first open turn that another process works on, or nil.
 func LiveTurn(ctx context.Context, t *Thread) (*model.Posted[model.TurnMarker], error) {
 	for _, c := range turn.Open(t.State) {
 		live, err := t.Busy(ctx, c.CommentID, c.Marker.Lease)
@@ -64,7 +64,7 @@ func busyIn(ctx context.Context, t *Thread, repo model.Repo, comment int64, l mo
 	return alive == turn.Live, nil
 }
 
-// ServerNow is the time on GitHub's clock, by which claims expire; on ours, where GitHub was not asked yet.
+// ServerNow returns the time on GitHub's clock, by which claims expire. If nothing was read from GitHub yet, it returns our own.
 func (t *Thread) ServerNow() time.Time {
 	if t.Snap.ReadAt.IsZero() || t.ReadAt.IsZero() {
 		return t.Now()
@@ -72,10 +72,10 @@ func (t *Thread) ServerNow() time.Time {
 	return t.Snap.ReadAt.Add(t.Now().Sub(t.ReadAt))
 }
 
-// Alive stops a run that took so long that another one may hold its turn for dead.
+// Alive returns a Stop if the claim of this run has expired, since another run may then take over its turn.
 func Alive(t *Thread) error { return Lapsed(t, t.Marker.Lease, t.About()) }
 
-// Lapsed stops a run that works on something by a lease of its own that is over.
+// Lapsed returns a Stop if this process holds the lease and it has expired. about names the work in the reason.
 func Lapsed(t *Thread, l model.Lease, about string) error {
 	if t.Claims[l.Claim] && l.Expired(t.ServerNow()) {
 		return End(model.ResultRetry, "the claim of this run on %s expired at %s", about, l.Expires.Format(time.RFC3339))
@@ -83,17 +83,17 @@ func Lapsed(t *Thread, l model.Lease, about string) error {
 	return nil
 }
 
-// Budget is what the settings allow in a day.
+// Budget returns the daily limits that the settings set.
 func Budget(t *Thread) turn.Budget {
 	return turn.Budget{Turns: t.Settings.Feedback.TurnsPerDay, CostUSD: t.Settings.Feedback.CostPerDayUSD, RepositoryUSD: t.Settings.Agent.CostPerDayUSD}
 }
 
-// Answered says that a receipt answers some of what a turn is about: then the turn must no longer be finished.
+// Answered reports whether a receipt answers any of the feedback of a turn. Such a turn must not be finished.
 func Answered(t *Thread, m model.TurnMarker) bool {
 	return slices.ContainsFunc(m.Events, func(e string) bool { return t.State.Answered[e] })
 }
 
-// Tidy deletes what two runs said in the same moment, where the first stays, and hides comments that are out of date.
+// Tidy deletes comments that two runs posted at the same time, except for the first, and hides comments that are out of date.
 func Tidy(ctx context.Context, t *Thread) error {
 	for _, id := range t.State.Surplus {
 		if err := t.Remove(ctx, id, ""); err != nil {
@@ -103,7 +103,8 @@ func Tidy(ctx context.Context, t *Thread) error {
 	return hideEnded(ctx, t)
 }
 
-// OwesAnswers says that a turn of a run that died was published before the pull request was merged or closed.
+// OwesAnswers reports whether a turn of a dead run was published before the pull request was merged or closed, so that its
+// answers are missing.
 func OwesAnswers(t *Thread) bool {
 	return slices.ContainsFunc(turn.Open(t.State), func(open model.Posted[model.TurnMarker]) bool {
 		m := open.Marker
@@ -111,10 +112,10 @@ func OwesAnswers(t *Thread) bool {
 	})
 }
 
-// MaxGitRounds is in how many rounds of one turn an agent may ask for git operations.
+// MaxGitRounds limits the rounds of one turn in which an agent may ask for git operations.
 const MaxGitRounds = 3
 
-// OutOfTime is how a run ends whose time is over.
+// OutOfTime returns the Stop of a run whose time is over.
 func OutOfTime(t *Thread) *Stop {
 	return End(model.ResultRetry, "%s ([agent] run_timeout = %q); the next event or sweep continues with what is pending on %s", ErrRunTime, Span(t.Settings.Agent.RunTimeout), t.About())
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// CommandPolicy is the policy by which commands are heard on a thread: that of the settings, with the delegates of the
-// pull request: an issue has none.
+// CommandPolicy returns the policy for commands on a thread: that of the settings, with the delegates of the pull request. An
+// issue has no delegates.
 func CommandPolicy(t *Thread) command.Policy {
 	p := t.Operators
 	if p.Delegates = t.State.Delegates; len(p.Delegates) > 0 && len(t.Codec.Key) == 0 && !t.Memory.Unsigned {
@@ -23,7 +23,7 @@ func CommandPolicy(t *Thread) command.Policy {
 	return p
 }
 
-// OpenCommands are the comments with commands that have no answer yet, in the order in which they could be seen.
+// OpenCommands lists the comments with commands that have no answer yet, in the order in which they became visible.
 func OpenCommands(t *Thread) []command.Said {
 	var open []command.Said
 	policy := CommandPolicy(t)
@@ -45,7 +45,7 @@ func settledAsPosted(t *Thread, c model.Comment) bool {
 	return t.Snap.SettledBelow(c, t.State.Settled)
 }
 
-// Whisperers are the people, in lower case, who may have given a command, and whose right decides whether anybody looks closer.
+// Whisperers lists people, in lower case, who may have given a command but whose rights are not known yet.
 func Whisperers(t *Thread) []string {
 	var out []string
 	policy := CommandPolicy(t)
@@ -89,7 +89,8 @@ func undone(t *Thread, said command.Said) bool {
 	return stops && c.Problem == "" && len(said.Commands) == 1 && !answered && ended.Before(said.Comment.SaidAt())
 }
 
-// Unanswered are the places of a comment's commands that have no reply, the notice about all too many among them.
+// Unanswered lists the positions of a comment's commands that have no reply. The notice about too many commands counts as one of
+// them.
 func Unanswered(t *Thread, said command.Said) []int {
 	var places []int
 	for i := range min(len(said.Commands), command.MaxPerComment+1) {
@@ -100,8 +101,8 @@ func Unanswered(t *Thread, said command.Said) []int {
 	return places
 }
 
-// Commands are the open commands once everybody's right is known that decides about one. Those that wanted does not want are left
-// out; nil wants all.
+// Commands lists the open commands, after it has asked for all rights that decide about one. It leaves out those that wanted
+// rejects; nil accepts all.
 func Commands(ctx context.Context, t *Thread, wanted func(command.Said) bool) ([]command.Said, error) {
 	find := func() []command.Said {
 		return slices.DeleteFunc(OpenCommands(t), func(s command.Said) bool { return wanted != nil && !wanted(s) })
@@ -128,8 +129,9 @@ func Commands(ctx context.Context, t *Thread, wanted func(command.Said) bool) ([
 	return open, nil
 }
 
-// CommandToken names the reply to one command; it is its receipt.
+// CommandToken returns the token of the reply to a command. The reply is its receipt.
 func CommandToken(key string) string { return journal.Token("command", key) }
 
-// EffectToken names the comment that says a command where it has its effect, when that is in another conversation.
+// EffectToken returns the token of the comment that names a command in the conversation where it has its effect, if that is not
+// where it was given.
 func EffectToken(key string) string { return journal.Token("command_effect", key) }

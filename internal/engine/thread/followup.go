@@ -12,8 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// FollowUp is a number that a step wants to be looked at first. It is an error so that it ends the look that the step belongs to;
-// the engine's queue then takes it up, and that look again behind it.
+// FollowUp names a number that a step wants to be handled first. It is an error so that it ends the current look. The engine's
+// queue then handles that number, and repeats this look afterwards.
 type FollowUp struct {
 	Event model.Event
 	Cause string // the key of the command that wants it
@@ -23,13 +23,13 @@ type FollowUp struct {
 
 func (f *FollowUp) Error() string { return fmt.Sprintf("number %d goes first", f.Event.Number) }
 
-// Follow is the follow-up that looks at another number in the name of the event at hand.
+// Follow returns the follow-up that handles another number on behalf of the event at hand.
 func Follow(t *Thread, number int, cause string) *FollowUp {
 	return &FollowUp{Event: model.Event{Name: t.Event.Name, Repo: t.Event.Repo, Number: number}, Cause: cause}
 }
 
-// StartRun starts a run of this workflow for a number, on a branch. Where there is no workflow that can be started, none is, and that is
-// no error.
+// StartRun starts a run of this workflow for a number on a branch. If no workflow can be started, started is false and err is
+// nil.
 func StartRun(ctx context.Context, t *Thread, branch string, number int) (started bool, err error) {
 	if t.Run.Workflow == "" {
 		return false, nil

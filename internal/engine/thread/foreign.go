@@ -15,16 +15,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// IsolationSettings are those that say how foreign code runs: what they make is made once for a run.
+// IsolationSettings decide how foreign code runs. An isolation is made once a run for each value.
 type IsolationSettings struct{ Isolation, User string }
 
-// Wanted is what the settings say about how foreign code runs.
+// Wanted returns the settings that decide how foreign code runs.
 func Wanted(s config.Settings) IsolationSettings {
 	return IsolationSettings{s.Agent.Isolation, s.Agent.User}
 }
 
-// Isolate makes sure that foreign code can run as the settings want it. It is asked before anything is said of a turn or a
-// merge, so that a machine that cannot isolate costs nothing.
+// Isolate makes sure that foreign code can run as the settings demand. Call it before anything is posted about a turn or a merge,
+// so that a machine that cannot isolate costs nothing.
 func Isolate(ctx context.Context, w *World, s config.Settings) error {
 	i := w.Isolated[Wanted(s)]
 	if i == nil {
@@ -39,7 +39,8 @@ func Isolate(ctx context.Context, w *World, s config.Settings) error {
 	return nil
 }
 
-// MakeIsolation finds out how foreign code can run here. *agent.ErrNoIsolation says that it cannot run as the settings want it.
+// MakeIsolation finds out how foreign code can run on this machine. The error is an *agent.ErrNoIsolation if it cannot run as the
+// settings demand.
 func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Isolation, error) {
 	setting := s.Agent.Isolation
 	if w.GitHub == nil { // a person merges a branch in a checkout of their own, where there is no credential of ours
@@ -70,8 +71,8 @@ func MakeIsolation(ctx context.Context, w *World, s config.Settings) (*agent.Iso
 	return i, nil
 }
 
-// StillAlive ends the run where foreign code goes on running, so that nothing is safe to push or to say. It is nil for
-// every other error. work says where the work is.
+// StillAlive returns a Stop if err says that foreign code is still running, since nothing is then safe to push or post. For every
+// other error it returns nil. work says where the work is.
 func StillAlive(err error, work string) error {
 	if !IsAlive(err) {
 		return nil
@@ -81,37 +82,38 @@ func StillAlive(err error, work string) error {
 	return s
 }
 
-// Outlives tells whether a run ended because of that.
+// Outlives reports whether err ended the run because foreign code is still running.
 func Outlives(err error) bool {
 	s := (*Stop)(nil)
 	return errors.As(err, &s) && s.Alive
 }
 
-// IsLast says that a run which was stopped so does nothing more.
+// IsLast reports whether err ended the run for good, so that it does nothing else.
 func IsLast(err error) bool {
 	s := (*Stop)(nil)
 	return errors.As(err, &s) && s.Last != nil
 }
 
-// HadDone says that a run which is stopped so had something to do before, and that there is nothing more.
+// HadDone reports whether the run did something before it stopped because nothing was left to do.
 func HadDone(rep *model.Report, err error) bool {
 	s := (*Stop)(nil)
 	return rep.Result == model.ResultDone && errors.As(err, &s) && s.Result == model.ResultNothing && s.Last == nil
 }
 
-// Releases says that a run which ends so releases its claim: it was not cancelled, and nothing of it goes on running.
+// Releases reports whether a run that ended with cause releases its claim: it was not cancelled, and no foreign code is still
+// running.
 func Releases(ctx context.Context, cause error) bool { return ctx.Err() == nil && !Outlives(cause) }
 
-// IsAlive says that foreign code goes on running.
+// IsAlive reports whether err says that foreign code is still running.
 func IsAlive(err error) bool {
 	failed := (*agent.Error)(nil)
 	return errors.As(err, &failed) && failed.Kind == agent.Alive
 }
 
-// Grace is what an agent has to end by itself when the run is cancelled, so that there is time to keep its work.
+// Grace is the time that an agent has to exit when the run is cancelled. The run needs the rest to save the agent's work.
 const Grace = 2 * time.Second
 
-// AgentOptions are what the settings say about the agent, with its environment.
+// AgentOptions returns the agent's options by the settings, with its environment.
 func AgentOptions(w *World, s config.Settings, gitEnv ...string) agent.Options {
 	return agent.Options{
 		Adapter: s.Agent.Adapter, Command: s.Agent.Command, Model: s.Agent.Model, ExtraArgs: s.Agent.ExtraArgs,
@@ -120,8 +122,8 @@ func AgentOptions(w *World, s config.Settings, gitEnv ...string) agent.Options {
 	}
 }
 
-// TestOptions are what tests run with, and other programs of the settings that are no agents. They get no variable but git's. The
-// error is of the settings, where they cannot run as those want it.
+// TestOptions returns the options for tests, and for other programs of the settings that are not agents. They get no variables
+// except gitEnv. It returns an error if they cannot run as the settings demand.
 func TestOptions(ctx context.Context, w *World, s config.Settings, timeout time.Duration, temp string, gitEnv []string) (agent.Options, error) {
 	if err := Isolate(ctx, w, s); err != nil {
 		return agent.Options{}, err
@@ -132,12 +134,12 @@ func TestOptions(ctx context.Context, w *World, s config.Settings, timeout time.
 	}, nil
 }
 
-// ModelKeys are the keys of the agent's model, where they are kept from it.
+// ModelKeys returns the keys of the agent's model that are kept from the agent.
 func ModelKeys(w *World, s config.Settings) []string {
 	return agent.Keys(agent.Access(w.Lookup, s.Agent.Adapter))
 }
 
-// CheckAgent finds mistakes in the settings of the agent before anything is said.
+// CheckAgent returns an error if the settings of the agent or the reviewer have a mistake. Call it before anything is posted.
 func CheckAgent(w *World, s config.Settings) error {
 	err := agent.CheckPass(s.Agent.Adapter, s.Agent.PassEnv)
 	if err == nil && !s.Agent.None() {

@@ -13,7 +13,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// ForkFacts are what the next step with a fork's pull request hangs on.
+// ForkFacts gathers the facts on which the next step with a fork's pull request depends.
 func ForkFacts(t *Thread, operator func(login string) bool) external.Facts {
 	s := t.Settings
 	return external.Facts{Pull: t.Snap.Pull, State: t.State, Operator: operator, Policy: external.Policy{
@@ -22,12 +22,12 @@ func ForkFacts(t *Thread, operator func(login string) bool) external.Facts {
 	}}
 }
 
-// MayLetIn says that somebody may let a pull request in.
+// MayLetIn reports whether somebody may accept a fork's pull request.
 func (t *Thread) MayLetIn(login string) bool {
 	return t.Operators.Role(login, t.Memory.Rights[strings.ToLower(login)]) == command.Operator
 }
 
-// AskHost asks for the rights of whoever put the label on.
+// AskHost asks GitHub for the rights of the person who added the label of a fork's pull request.
 func AskHost(ctx context.Context, t *Thread) error {
 	change, labelled := t.Snap.Pull.LabelledBy(t.Settings.External.Label)
 	login := strings.ToLower(change.By.Login)
@@ -37,8 +37,8 @@ func AskHost(ctx context.Context, t *Thread) error {
 	return t.Ask(ctx, []string{login})
 }
 
-// AskBranch asks when the branch of a fork was pushed to, where another one may have been since the label was put on. A newest push
-// that did not bring the head tells nothing: GitHub may not show the next one yet.
+// AskBranch asks when a fork's branch was pushed to, if that may have happened since the label was added. If the newest push did
+// not bring the head, it tells nothing, since GitHub may not show the next push yet.
 func AskBranch(ctx context.Context, t *Thread) error {
 	p, said := &t.Snap.Pull, t.State.External()
 	change, labelled := p.LabelledBy(t.Settings.External.Label)

@@ -7,12 +7,12 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Holder names this run as somebody who holds something.
+// Holder returns a name for this run as the holder of a lock.
 func Holder(t *Thread) string {
 	return fmt.Sprintf("%s %d/%d %s", t.Event.Repo, t.Run.ID, t.Run.Attempt, t.Random())
 }
 
-// HolderGone says that the run of a holder is over, as GitHub tells.
+// HolderGone reports whether the run of a holder is over, according to GitHub.
 func HolderGone(ctx context.Context, t *Thread, holder string) (bool, error) {
 	var name, own string
 	var run int64

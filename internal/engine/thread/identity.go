@@ -13,12 +13,12 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// ErrIdentity is a run with another token than the one that MergeXO has worked with on the same number.
+// ErrIdentity reports that another account worked as MergeXO on the same number before.
 var ErrIdentity = errors.New("MergeXO used another account here before")
 
-// CheckIdentity stops before anything is done where another account wrote the first marker: two accounts that do not obey each
-// other's markers would do everything twice. A stranger's copy stops nobody. It waits until the settings tell which accounts are
-// ours. Who only looks sees what all of them have done.
+// CheckIdentity returns an error if another account wrote the first marker. Two accounts that ignore each other's markers would
+// do everything twice. A stranger's copy of a marker stops nobody. It does nothing before the settings say which accounts are
+// ours. A caller that only reads sees what all accounts did.
 func CheckIdentity(ctx context.Context, t *Thread) error {
 	configured := t.Policy.IsCommand != nil
 	if !configured || len(t.State.Foreign) == 0 {
@@ -52,15 +52,15 @@ func CheckIdentity(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// OtherIdentity is the one error about a marker by another account that may be MergeXO's. It proposes to trust nobody: whoever may
-// comment can have written that marker.
+// OtherIdentity returns the error about a marker of another account that may be MergeXO's. It does not propose to trust that
+// account, since anybody who may comment can have written the marker.
 func OtherIdentity(f model.Foreign, viewer string) error {
 	return fmt.Errorf("%w: %s wrote as MergeXO at %s, but this token belongs to %s: nothing is done here (mergexo help ci: %q)",
 		ErrIdentity, f.Author.Login, f.URL, viewer, "After a change of the token")
 }
 
-// TellIdentity says on the number that another account has worked there, once, and gives wrong back. A person's account only gives
-// the error: what a person writes is feedback for the other account.
+// TellIdentity comments once that another account has worked on the number, and returns wrong. For a person's account it posts
+// nothing, since the other account would read that as feedback.
 func TellIdentity(ctx context.Context, t *Thread, wrong error) error {
 	token := journal.Token("identity", strconv.Itoa(t.Event.Number))
 	if !errors.Is(wrong, ErrIdentity) || !t.Snap.Viewer.Bot || t.State.Tokens[token] != 0 {
@@ -71,7 +71,7 @@ func TellIdentity(ctx context.Context, t *Thread, wrong error) error {
 	return errors.Join(wrong, err)
 }
 
-// ForeignPeople are the people, in lower case, who wrote a marker that is not ours; their rights tell whether that matters.
+// ForeignPeople lists the people, in lower case, who wrote a marker that is not ours. Their rights decide whether that matters.
 func ForeignPeople(st model.State) []string {
 	var out []string
 	for _, f := range st.Foreign {

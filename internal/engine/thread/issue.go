@@ -12,10 +12,11 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Everybody is who has a right as long as nobody was asked about it.
+// Everybody reports true for every login. It stands in for rights that were not asked for yet.
 func Everybody(string) bool { return true }
 
-// IssueFacts are what the last reading tells of the issue, as far as the next step hangs on it. queue is what is pending.
+// IssueFacts gathers the facts on which the next step with an issue depends, from what was read last. queue is the pending
+// feedback.
 func IssueFacts(t *Thread, pulls []model.PullRef, queue []model.Comment, may func(string) bool) flow.Facts {
 	return flow.Facts{
 		Issue: *t.Snap.Issue(), State: t.State, Labels: LabelsOf(t.Settings.Labels), Queued: len(queue), Untold: len(Untold(t, queue)),
@@ -23,18 +24,18 @@ func IssueFacts(t *Thread, pulls []model.PullRef, queue []model.Comment, may fun
 	}
 }
 
-// RedirectToken names what tells the author of a comment on an issue where the work goes on. An edit does not change it.
+// RedirectToken returns the token of the comment that tells the author of c where the work continues. An edit does not change it.
 func RedirectToken(number int, c model.Comment) string {
 	return journal.Token("redirect", strconv.Itoa(number), strconv.FormatInt(c.ID, 10))
 }
 
-// Untold are the comments on an issue whose authors were not told where the work goes on.
+// Untold returns the comments whose authors were not told yet where the work continues.
 func Untold(t *Thread, comments []model.Comment) []model.Comment {
 	return slices.DeleteFunc(slices.Clone(comments), func(c model.Comment) bool { return t.State.Tokens[RedirectToken(t.Event.Number, c)] != 0 })
 }
 
-// MarkItem notes on an issue that it is ours and for which item of which roadmap, by the end of a text. That of a thread is the one
-// that the issue was opened with: whoever may edit the body makes no item of it, and takes none away.
+// MarkItem notes on an issue of ours to which item of which roadmap it belongs, by the marker at the end of text. Pass the text
+// with which the issue was opened. So nobody makes an issue an item, or stops it from being one, by an edit of its body.
 func MarkItem(t *Thread, i *model.Issue, text string) {
 	if !i.Ours && !IsTrusted(t, i.Author) {
 		return
@@ -47,10 +48,10 @@ func MarkItem(t *Thread, i *model.Issue, text string) {
 	}
 }
 
-// MayStart says that somebody has the right to set an agent to work, as far as it was asked for.
+// MayStart reports whether somebody may start an agent, by the rights that are known.
 func MayStart(t *Thread, login string) bool { return MaySetOff(t.Policy, t.Memory.Rights, login) }
 
-// MaySetOff is MayStart by these rights.
+// MaySetOff reports whether somebody may start an agent, by these rights.
 func MaySetOff(p turn.Policy, rights map[string]model.Permission, login string) bool {
 	if len(p.AllowedUsers) > 0 {
 		return model.Named(p.AllowedUsers, login)
@@ -58,7 +59,7 @@ func MaySetOff(p turn.Policy, rights map[string]model.Permission, login string) 
 	return rights[strings.ToLower(login)] >= model.PermissionWrite
 }
 
-// Untouched says that an item of a roadmap is as it was opened, but for what people changed who may set an agent to work.
+// Untouched reports whether an item of a roadmap is as it was opened. Changes by people who may start an agent do not count.
 func Untouched(ctx context.Context, t *Thread) (bool, error) {
 	var ask []string
 	if len(t.Policy.AllowedUsers) == 0 {
@@ -71,7 +72,7 @@ func Untouched(ctx context.Context, t *Thread) (bool, error) {
 	return ok, nil
 }
 
-// IsTrusted says that the settings name an account as ours.
+// IsTrusted reports whether the settings name an account as one of ours.
 func IsTrusted(t *Thread, a model.Actor) bool {
 	return model.Named(Trusted(t), a.Login)
 }

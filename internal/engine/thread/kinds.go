@@ -10,9 +10,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Settled is how far back the conversation of a number has to be read that is being read; false: to its beginning. On an issue our
-// markers are no older than the label that set the agent to work; before the first of them, or without any such label, the newest page
-// says enough.
+// Settled returns how far back the conversation of a number has to be read. It returns false if it has to be read from the
+// beginning. On an issue, our markers are not older than the label that started the agent. Before the first of them, or without
+// such a label, the newest page is enough.
 func Settled(t *Thread, s model.Snapshot, read []model.Comment) (model.Mark, bool) {
 	if s.IsPull() {
 		return t.Codec.Settled(read, Scope(t))

@@ -5,10 +5,10 @@ import (
 	"github.com/mergexo/mergexo/internal/sweep"
 )
 
-// LostReplies are what receipts list and nobody can read.
+// LostReplies lists replies that receipts name and that are gone.
 func LostReplies(t *Thread) []sweep.Lost {
 	return sweep.Missing(t.State, t.Snap.CommentsComplete, func(token string) bool { return t.State.Tokens[DriftToken(token)] != 0 })
 }
 
-// DriftToken names the report that an effect is no longer there.
+// DriftToken returns the token of the report that an effect is gone.
 func DriftToken(token string) string { return journal.Token("drift", token) }

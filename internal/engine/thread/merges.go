@@ -7,7 +7,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// MergeAtWork says that the process behind a merge is at work.
+// MergeAtWork reports whether the process behind a merge is still working.
 func MergeAtWork(ctx context.Context, t *Thread, m model.Posted[model.MergeMarker]) (bool, error) {
 	repo := t.Event.Repo
 	if leader, _, led := strings.Cut(m.Marker.Leader, "#"); led { // whose repository has the run

@@ -12,8 +12,8 @@ import (
 // maxNames bounds how many names of repositories are looked up for one reading of a conversation.
 const maxNames = 5
 
-// Formerly are further names of a repository, as far as they were asked about, in lower case: those that it had, and its present one
-// where this one is old. A repository that was renamed or transferred still has the comments in which it is called otherwise.
+// Formerly lists the other names of a repository that were asked about, in lower case: earlier ones, and the present one if repo
+// is an earlier one. Comments of a repository that was renamed or transferred still have the name of their time.
 func Formerly(w *World, repo model.Repo) (names []string) {
 	present := cmp.Or(w.Names[strings.ToLower(repo.String())], repo.String())
 	for name, now := range w.Names {
@@ -25,8 +25,8 @@ func Formerly(w *World, repo model.Repo) (names []string) {
 	return names
 }
 
-// Learn asks GitHub about repositories that markers name in the place of the one at hand, each once a run. It says whether that is
-// one of them.
+// Learn asks GitHub about other repositories that markers name, each once a run. news reports whether any of them is repo under
+// another name.
 func Learn(ctx context.Context, w *World, repo model.Repo, elsewhere []string) (news bool, err error) {
 	unknown := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(name string) bool { _, known := w.Names[strings.ToLower(name)]; return known })
@@ -53,7 +53,7 @@ func Learn(ctx context.Context, w *World, repo model.Repo, elsewhere []string) (
 	return slices.ContainsFunc(ask, func(name string) bool { return slices.Contains(known, strings.ToLower(name)) }), nil
 }
 
-// LearnNames is Learn about what was read of a thread, whose state is folded again where it makes a difference.
+// LearnNames calls Learn with the names in the markers of a thread, and derives the state again if that makes a difference.
 func LearnNames(ctx context.Context, t *Thread) error {
 	news, err := Learn(ctx, t.World, t.Event.Repo, t.State.Elsewhere)
 	if news {

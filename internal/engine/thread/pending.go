@@ -8,14 +8,14 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Within says that all of some comments are among others, each as it was edited last.
+// Within reports whether all contains every comment of some, in the same edit.
 func Within(some, all []model.Comment) bool {
 	return !slices.ContainsFunc(some, func(c model.Comment) bool {
 		return !slices.ContainsFunc(all, func(d model.Comment) bool { return c.Kind == d.Kind && c.ID == d.ID && c.UpdatedAt.Equal(d.UpdatedAt) })
 	})
 }
 
-// Pending is the feedback that this run may act on, asking for the rights of people it does not know yet.
+// Pending returns the feedback that this run may act on. It asks for rights that are not known yet.
 func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	candidates := turn.Candidates(t.Snap, t.State, t.Policy)
 	if err := Attest(ctx, t, candidates); err != nil {
@@ -30,7 +30,7 @@ func (t *Thread) Pending(ctx context.Context) ([]model.Comment, error) {
 	return pending, t.Survey.threads(pending)
 }
 
-// Ask finds out what these people may do, in lower case, each asked about once a run.
+// Ask asks GitHub for the rights of people, each once a run. The logins are in lower case.
 func (t *Thread) Ask(ctx context.Context, logins []string) error {
 	logins = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(logins))), func(login string) bool {
 		_, known := t.Memory.Rights[login]
@@ -52,7 +52,7 @@ func (t *Thread) Ask(ctx context.Context, logins []string) error {
 	return nil
 }
 
-// TakenAt says that a person had taken this pull request over by label when a comment was posted.
+// TakenAt reports whether a person had taken the pull request over, by label, when a comment was posted.
 func TakenAt(t *Thread, c model.Comment) bool {
 	return slices.ContainsFunc(turn.Taken(t.Snap.Pull, t.Policy), func(s model.Span) bool {
 		return s.Holds(c.SaidAt(), t.Event.Carries(c))

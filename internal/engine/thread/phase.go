@@ -8,7 +8,11 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Phase is the part of a run that a process does, where a workflow has split it over two jobs.
+// Phase is a process's part of a run that a workflow split over two jobs.
+//
+// Both parts are the ordinary run. In the agent's job, the applier effect.Handing plans all effects as a dry run does, and lets
+// only the agent work. The job ends once the agent's result is handed over. The other job takes the result from there in place of
+// an agent. A step asks for its phase only where that is not enough.
 type Phase string
 
 // The phases.
@@ -28,7 +32,8 @@ func (p Phase) Writes() bool { return p != AgentPhase }
 // IsWhole reports whether one process does all of the run.
 func (p Phase) IsWhole() bool { return p == WholeRun }
 
-// Begin reads where the pull request or issue stands, and takes away what two runs said in the same moment.
+// Begin reads the pull request or issue, its settings and its state. It deletes comments that two runs posted at the same time.
+// If the account or the settings are wrong, it says so in a comment and returns the error.
 func (t *Thread) Begin(ctx context.Context) error {
 	t.Due(model.DueIdentity, time.Time{})
 	if err := Look(ctx, t); err != nil {
@@ -38,7 +43,7 @@ func (t *Thread) Begin(ctx context.Context) error {
 	return Tidy(ctx, t)
 }
 
-// EndWithoutAgent ends an apply phase that would need an agent to go on.
+// EndWithoutAgent returns the Stop of an apply phase that needs an agent to continue. what says what waits for it.
 func EndWithoutAgent(w *World, what string, args ...any) *Stop {
 	result := model.ResultRetry
 	if w.Bundle == "" { // the agent's phase is still to come

@@ -48,8 +48,8 @@ func hideEnded(ctx context.Context, t *Thread) error {
 	return err
 }
 
-// Replace replaces the body of a comment of ours. With hide, the same call also hides the comment; if GitHub refuses that, it is only
-// edited.
+// Replace replaces the body of a comment of ours. With hide, the same call also hides the comment. If GitHub refuses that, the
+// comment is only edited.
 func Replace(ctx context.Context, t *Thread, id int64, token, body string, hide bool) error {
 	if at := conversation(t, id); hide && at >= 0 && t.Snap.Comments[at].NodeID != "" {
 		list := []github.Minimized{{Node: t.Snap.Comments[at].NodeID, Body: body}}

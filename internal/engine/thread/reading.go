@@ -20,7 +20,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// RecallFailures puts into a fresh reading the merges that failed, and what was found out about the workflow runs of its head.
+// RecallFailures adds to a fresh snapshot the failed merges, and the failed workflow runs of its head that this run has already
+// found.
 func RecallFailures(t *Thread) {
 	t.Snap.Failures = turn.MergeFailures(t.State)
 	if t.Memory.FailedOn == t.Snap.Pull.HeadSHA {
@@ -33,7 +34,7 @@ func NoWorkflows(t *Thread) bool {
 	return t.Snap.Viewer.Login == ActionsBot || t.Rights != nil && !t.Rights.Workflows()
 }
 
-// ReadMergeFacts asks GitHub what decides about a merge, once for each look.
+// ReadMergeFacts reads what decides about a merge, once for each snapshot.
 func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	if t.MergeFacts != nil {
 		return nil
@@ -56,8 +57,8 @@ func ReadMergeFacts(ctx context.Context, t *Thread) error {
 	return err
 }
 
-// ReadDemands adds to the merge facts what the base demands of a push, once in a run: before anything moves, since a head that
-// was moved for a push which the rules refuse has been rewritten for nothing.
+// ReadDemands adds the demands of the base on a push to the merge facts, once a run. Call it before anything moves. Otherwise a
+// head would be rewritten for a push that the rules refuse.
 func ReadDemands(ctx context.Context, t *Thread) error {
 	base := t.Snap.Pull.BaseRef
 	if _, asked := t.Demands[base]; asked || t.MergeFacts.BaseSHA == "" {
@@ -76,7 +77,7 @@ func ReadDemands(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// ReadHeadDemands adds to the merge facts what keeps our token from rewriting the head branch, once in a run.
+// ReadHeadDemands adds to the merge facts the rules that keep our token from rewriting the head branch, once a run.
 func ReadHeadDemands(ctx context.Context, t *Thread) (err error) {
 	if t.HeadDemands == nil {
 		if t.HeadDemands, err = t.GitHub.Repositories.HeadDemands(ctx, t.Event.Repo, t.Snap.Pull.HeadRef); err != nil {
@@ -87,7 +88,7 @@ func ReadHeadDemands(ctx context.Context, t *Thread) (err error) {
 	return nil
 }
 
-// BeginPull is Begin for who wants a pull request.
+// BeginPull calls Begin, and returns ErrNumber if the number is an issue.
 func BeginPull(ctx context.Context, t *Thread) error {
 	if err := t.Begin(ctx); err != nil {
 		return err
@@ -98,7 +99,7 @@ func BeginPull(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// Look is Begin for who only looks: what two runs said twice stays, and nobody is told of wrong settings.
+// Look reads what Begin reads, and changes nothing: it deletes no comment and posts none about wrong settings.
 func Look(ctx context.Context, t *Thread) error {
 	if t.Survey == nil {
 		if err := t.Read(ctx); err != nil {
@@ -117,7 +118,7 @@ func Look(ctx context.Context, t *Thread) error {
 	return CheckIdentity(ctx, t)
 }
 
-// Read takes a fresh snapshot and folds its state.
+// Read reads a new snapshot and derives the state from it.
 func (t *Thread) Read(ctx context.Context) error {
 	q := github.Query{Repo: t.Event.Repo, Number: t.Event.Number, Node: t.Event.CommentNode, Branch: t.Branch}
 	if !t.Event.Author.Bot {
@@ -173,7 +174,7 @@ func (t *Thread) Read(ctx context.Context) error {
 	return CheckIdentity(ctx, t)
 }
 
-// Take completes a snapshot that was read just now, and folds its state.
+// Take uses a snapshot that was just read: it completes it and derives the state from it.
 func Take(t *Thread, snap model.Snapshot) {
 	t.Snap, t.ReadAt = snap, t.Now()
 	complete(t)
@@ -192,7 +193,7 @@ func sourceOf(t *Thread) int {
 	return flow.DesignOf(t.Snap.Pull.HeadRef)
 }
 
-// ReadSource reads that issue, unless a reading of the pull request has it already.
+// ReadSource reads the issue that a pull request came from, unless it was read before.
 func ReadSource(ctx context.Context, t *Thread) error {
 	number := sourceOf(t)
 	if number == 0 {
@@ -211,39 +212,39 @@ func ReadSource(ctx context.Context, t *Thread) error {
 	return nil
 }
 
-// Memory is what a run remembers from one reading of a pull request to the next.
+// Memory holds what a run remembers from one reading of a thread to the next.
 type Memory struct {
 	Comments []model.Comment
-	ReadAt   time.Time // of the newest reading, on GitHub's clock
-	Edited   time.Time // of the reading that looked for edits of old review comments
+	ReadAt   time.Time // when it was last read, on GitHub's clock
+	Edited   time.Time // when edits of old review comments were last looked for
 	Floor    time.Time
 	Rights   map[string]model.Permission // by lower-case login
-	Unsigned bool                        // it was said that nobody signed what grants somebody a right
-	// relations of two heads, by both together: what GitHub has answered once is so for good.
+	Unsigned bool                        // the log has the warning that a granted right is not signed
+	// Relations are those of two heads, by both SHAs in a row. They never change.
 	Relations map[string]model.Relation
-	// Temp is the directory of this run that its agents get, and Sessions the one that keeps what they said; empty: none has been
-	// needed yet. They lie beside each other: what an agent may rename, we do not follow.
+	// Temp is the directory for this run's agents, and Sessions the one for their sessions. Each is empty until it is needed. Sessions
+	// is not inside Temp, since an agent could rename what is there.
 	Temp, Sessions string
 	Scanner        *leak.Scanner // nil until it is needed
-	// failures are the failed workflow runs on a head, as they were found once.
+	// Failures are the failed workflow runs on the head FailedOn.
 	Failures []model.Comment
 	FailedOn string
-	Runs     []model.CIRun // on that head, whatever became of them
-	// Pushes are those to the head branch, as GitHub tells who made them. That was asked when it was at PushedTo; "": it was not.
+	Runs     []model.CIRun // all runs on that head
+	// Pushes are those to the head branch, with who made them. They were read when it was at PushedTo; "": they were not.
 	Pushes   []model.Push
 	PushedTo string
-	// source is the issue that a design's pull request is for, once it was read: nothing on GitHub links the two.
+	// Source is the issue of a design's pull request, once it was read. Nothing on GitHub links the two.
 	Source *model.Issue
-	// Followed are the causes of the follow-ups that have come to their end.
+	// Followed lists the causes of the follow-ups that are done.
 	Followed []string
-	// Reviewed is how this run's attempt at a review ended that has not posted one, by its claim.
+	// Reviewed tells how attempts at a review ended that posted none, by their claims.
 	Reviewed map[string]*Stop
-	// received is what an agent's phase handed over; used says that a turn was made of it.
+	// Received is the handoff of the agent's phase. Used says that a turn has used it.
 	Received *Received
 	Used     bool
 }
 
-// NewMemory remembers nothing but the rights of people, which it shares; nil: none are known.
+// NewMemory returns an empty memory that shares these rights with other threads. With nil, no rights are known.
 func NewMemory(rights map[string]model.Permission) *Memory {
 	if rights == nil {
 		rights = map[string]model.Permission{}
@@ -251,8 +252,8 @@ func NewMemory(rights map[string]model.Permission) *Memory {
 	return &Memory{Rights: rights}
 }
 
-// Recall completes a reading that stopped at the one before with what that one read below it: had any of it been edited
-// since, it would stand above.
+// Recall completes a snapshot that was read only down to the previous reading, with the older comments of that reading. If one of
+// them had been edited since, the new snapshot would have it.
 func Recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.Snapshot {
 	if snap.CommentsComplete || len(known) == 0 {
 		return snap
@@ -278,7 +279,7 @@ func Recall(snap model.Snapshot, known []model.Comment, floor time.Time) model.S
 	return snap
 }
 
-// Fold makes the state of what was read, and warns once of each marker that does not count.
+// Fold derives the state from what was read. It warns once of each marker that does not count.
 func Fold(t *Thread) {
 	t.Snap.Comments = journal.Attribute(t.Snap.Comments, Scope(t))
 	t.State, t.Lost = t.Codec.Fold(t.Snap.Comments, Scope(t)), nil
@@ -297,7 +298,7 @@ func Fold(t *Thread) {
 	}
 }
 
-// Scope is whose markers count, and about what.
+// Scope returns the scope for reading markers: whose markers count, and about which number.
 func Scope(t *Thread) journal.Scope {
 	return journal.Scope{
 		Repo: t.Event.Repo, Formerly: Formerly(t.World, t.Event.Repo), Number: t.Event.Number, Viewer: t.Snap.Viewer.Login, Bots: Trusted(t),
@@ -306,14 +307,14 @@ func Scope(t *Thread) journal.Scope {
 	}
 }
 
-// Received is a handoff as it was found.
+// Received is a handoff as this run read it.
 type Received struct {
 	handoff.Handoff
 	Err    error  // it was refused
 	Digest string // of all that was handed over
 }
 
-// Reacted notes our sign under a comment: GitHub does not tell of it where only newer comments are read.
+// Reacted notes our reaction to a comment. GitHub does not report it when only newer comments are read.
 func (m *Memory) Reacted(c model.Comment, sign string) {
 	for i, known := range m.Comments {
 		if known.Kind == c.Kind && known.ID == c.ID {
@@ -323,7 +324,7 @@ func (m *Memory) Reacted(c model.Comment, sign string) {
 	}
 }
 
-// MakePlaces makes Temp and Sessions of the memory where nothing has needed them yet.
+// MakePlaces creates the directories Temp and Sessions of the memory, unless they exist.
 func MakePlaces(t *Thread) error {
 	for _, dir := range []*string{&t.Memory.Temp, &t.Memory.Sessions} {
 		if *dir != "" {

@@ -1,5 +1,3 @@
-// Package record keeps a comment of ours that has a marker with a lease. A run signs and claims it, writes it while it works, releases it
-// or ends it, and finds out whether it is still this run's. Every topic does so in the same way: its records differ in their data alone.
 package thread
 
 import (
@@ -12,7 +10,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Record is one such comment, as the topic sees it now.
+// Record is a comment of ours whose marker holds a lease. A run signs and claims it, writes it while it works, releases or ends it,
+// and finds out whether it still holds it. All topics share this code: their records differ only in their data.
 type Record struct {
 	Thread  *Thread
 	Comment *int64 // 0: it is not posted
@@ -26,7 +25,7 @@ type Record struct {
 	Hidden  bool          // GitHub hides it, since another comment tells how the work ended
 }
 
-// Sign makes this process the holder.
+// Sign makes this process the holder of the lease.
 func (r Record) Sign() {
 	run := r.Thread.Run
 	*r.Marker.Holder() = model.Lease{Run: run.ID, RunAttempt: run.Attempt, RunURL: run.URL, Claim: r.Thread.Random(), Expires: r.until(r.Term)}
@@ -38,7 +37,8 @@ func (r Record) until(d time.Duration) time.Time {
 	return r.Thread.ServerNow().Add(d).UTC().Truncate(time.Second)
 }
 
-// Claim writes a record that this process has signed and looks at it again: of two runs the one that is read goes on.
+// Claim posts a record that this process has signed, and reads it back. If two runs claim at the same time, the one whose comment
+// was read continues.
 func (r Record) Claim(ctx context.Context, text string) error {
 	if err := r.Write(ctx, text); err != nil {
 		return err
@@ -46,7 +46,7 @@ func (r Record) Claim(ctx context.Context, text string) error {
 	return r.Mine(ctx)
 }
 
-// Mine reads the thread again. The error is the Stop of a run whose record is over or deleted, or is another run's by now.
+// Mine reads the thread again and returns a Stop if the record is over, deleted, or held by another run.
 func (r Record) Mine(ctx context.Context) error {
 	if err := ReadAgain(ctx, r.Thread); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (r Record) Mine(ctx context.Context) error {
 	return r.Check(r.Thread.State)
 }
 
-// Check is Mine by what was read.
+// Check returns a Stop if, by this state, the record is over, deleted, or held by another run.
 func (r Record) Check(st model.State) error {
 	now := st.Record(*r.Comment)
 	if now == nil { // another run may have posted it in the same moment
@@ -71,7 +71,7 @@ func (r Record) Check(st model.State) error {
 	return nil
 }
 
-// Taken is the end of a run that leaves a record to another one.
+// Taken returns the Stop of a run that leaves a record to another run.
 func Taken(about, url string) *Stop {
 	return End(model.ResultRetry, "another run is working on %s, see %s", about, url)
 }
@@ -80,12 +80,13 @@ func (r Record) deleted() *Stop {
 	return End(model.ResultRetry, "the comment on %s was deleted", r.About)
 }
 
-// Alive stops a run that took so long that another one may hold its lease for over.
+// Alive returns a Stop if the lease of this process has expired, since another run may then take over.
 func (r Record) Alive() error {
 	return Lapsed(r.Thread, *r.Marker.Holder(), r.About)
 }
 
-// Write posts or replaces the comment as the marker stands. It renews the lease of this process while work is left, and ends it after that.
+// Write posts the comment, or replaces it, as the marker stands. While work is left, it renews the lease of this process.
+// Otherwise it ends the lease.
 func (r Record) Write(ctx context.Context, text string) error {
 	if err := r.Alive(); err != nil {
 		return err
@@ -99,7 +100,7 @@ func (r Record) Write(ctx context.Context, text string) error {
 	return r.put(ctx, text)
 }
 
-// Release ends the lease of this process before the work has ended, so that the next run need not wait.
+// Release ends the lease before the work has ended, so that the next run need not wait.
 func (r Record) Release(ctx context.Context, text string) error {
 	if *r.Comment == 0 {
 		return r.deleted()
@@ -113,8 +114,8 @@ func (r Record) Release(ctx context.Context, text string) error {
 	return r.put(ctx, text)
 }
 
-// End says in a comment of its own, once, how the work has ended, since nobody is notified of an edit, and takes the earlier comment away
-// that says it has not.
+// End posts the result in a comment of its own, once, since GitHub notifies nobody of an edit. It deletes the earlier comment if
+// that still says that the work goes on.
 func (r Record) End(ctx context.Context, token, text string) error {
 	if r.Thread.State.Tokens[token] != 0 {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// SinceAccepted is how the head stands to the last accepted one, or to what a merge has made of that since.
+// SinceAccepted returns the relation of the head to the last accepted head, or to a commit that a merge has made of it.
 func SinceAccepted(ctx context.Context, t *Thread) (model.Relation, error) {
 	if t.Survey != nil { // a sweep compares all heads at once, with git
 		return model.Ahead, nil
@@ -27,7 +27,8 @@ func SinceAccepted(ctx context.Context, t *Thread) (model.Relation, error) {
 	return relation, err
 }
 
-// Relation asks GitHub first, since most heads that are compared are not here, and git when GitHub does not know.
+// Relation returns the relation of two heads. It asks GitHub first, since most heads are not in the checkout, and then git if
+// GitHub does not know.
 func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Relation, error) {
 	if earlier == later {
 		return model.Identical, nil
@@ -42,7 +43,7 @@ func (t *Thread) Relation(ctx context.Context, earlier, later string) (model.Rel
 	return RelationIn(ctx, t.Checkout, earlier, later)
 }
 
-// Compare asks GitHub, once a run, unless the commits of the pull request answer.
+// Compare asks GitHub for the relation of two heads, once a run. It asks nothing if the commits of the pull request tell.
 func Compare(ctx context.Context, t *Thread, earlier, later string) (model.Relation, error) {
 	if t.Snap.Pull.Leads(earlier, later) {
 		return model.Ahead, nil
@@ -60,7 +61,8 @@ func Compare(ctx context.Context, t *Thread, earlier, later string) (model.Relat
 	return r, err
 }
 
-// RelationIn is how two commits of a checkout stand to each other, with the history that the answer needs.
+// RelationIn returns the relation of two commits in a checkout, and fetches the history that it needs. An earlier commit that the
+// server no longer has was rewritten away: it returns Diverged.
 func RelationIn(ctx context.Context, c *git.Checkout, earlier, later string) (model.Relation, error) {
 	r, err := history.Relate(ctx, c, earlier, later)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) && none.Ref == earlier {
@@ -70,12 +72,12 @@ func RelationIn(ctx context.Context, c *git.Checkout, earlier, later string) (mo
 	return r, err
 }
 
-// Rewritten is the block over a history that was rewritten; guard is what found it.
+// Rewritten returns the block for a rewritten history. guard names the check that found it.
 func Rewritten(expected, observed string, guard string) model.BlockMarker {
 	return model.BlockMarker{Reason: model.ReasonRewrite, Expected: expected, Observed: observed, Phase: guard}
 }
 
-// HeadRef is where the server has the head of the pull request.
+// HeadRef returns the ref under which the server has the head of the pull request.
 func HeadRef(t *Thread) string {
 	if t.Snap.Pull.CrossRepo {
 		return fmt.Sprintf("refs/pull/%d/head", t.Event.Number)

@@ -15,7 +15,7 @@ import (
 	"github.com/mergexo/mergexo/internal/review"
 )
 
-// Posted is all that was ever said on the lines of a pull request, and the tokens of ours there.
+// Posted holds everything that was ever posted on the lines of a pull request, and our tokens there.
 type Posted struct {
 	Comments []model.Comment
 	Tokens   map[string]int64
@@ -23,8 +23,7 @@ type Posted struct {
 	Reviews  []model.Posted[model.ReviewMarker] // that were asked for, as far as the conversation was read
 }
 
-// ReadReviews reads all reviews of a pull request, however long ago they were settled: by what is known already where that is
-// all, else by requests of their own.
+// ReadReviews returns all reviews of a pull request, however old. If the snapshot has only some of them, it reads them again.
 func ReadReviews(ctx context.Context, t *Thread) (Posted, error) {
 	if t.Snap.ReviewsComplete {
 		return Posted{t.Snap.Comments, t.State.Tokens, t.Snap.Pull.State, t.State.Reviews}, nil
@@ -32,7 +31,7 @@ func ReadReviews(ctx context.Context, t *Thread) (Posted, error) {
 	return ReadReviewsAgain(ctx, t, t.Snap.ReadAt)
 }
 
-// ReadReviewsAgain reads all reviews of a pull request as they are now, and what was said in its conversation since a time.
+// ReadReviewsAgain reads all reviews of a pull request, and its conversation since a time.
 func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, error) {
 	settled := func(model.Snapshot, []model.Comment) (model.Mark, bool) { return model.Mark{At: since}, true }
 	snap, err := t.GitHub.Threads.Snapshot(ctx, github.Query{Repo: t.Event.Repo, Number: t.Event.Number, Reviews: true, Settled: settled})
@@ -47,7 +46,7 @@ func ReadReviewsAgain(ctx context.Context, t *Thread, since time.Time) (Posted, 
 	return Posted{comments, tokens, snap.Pull.State, st.Reviews}, nil
 }
 
-// Settler says whose word settles a finding on the pull request: that of who may give the agent feedback or commands.
+// Settler returns the rule for who may settle a finding on the pull request: people who may give the agent feedback or commands.
 func Settler(t *Thread) review.Settler {
 	s := review.Settler{May: func(login string) bool {
 		return model.Named(t.Policy.AllowedUsers, login) || t.Operators.Listed(login) || t.Memory.Rights[strings.ToLower(login)] >= model.PermissionWrite
@@ -58,18 +57,18 @@ func Settler(t *Thread) review.Settler {
 	return s
 }
 
-// AskSettlers asks for the rights of those who say of findings of ours that they are settled, and whose rights are not known yet.
+// AskSettlers asks for unknown rights of people who say that one of our findings is settled.
 func AskSettlers(ctx context.Context, t *Thread, comments []model.Comment) error {
 	return t.Ask(ctx, Settler(t).Settlers(comments))
 }
 
-// ReadyToken names the review that a pull request gets when it is ready.
+// ReadyToken returns the token of the review that a pull request gets when it is ready.
 func ReadyToken(number int) string {
 	return journal.Token("review_auto", "ready", strconv.Itoa(number))
 }
 
-// ReadyLately says that the event that would have asked for a review of a pull request may have been lost. Older ones were there
-// before the setting, or were a draft for long: a sweep does not begin to review them all.
+// ReadyLately reports whether a pull request is so young that the event that asks for its review may have been lost. A sweep does
+// not begin to review older ones, which were there before the setting or were drafts for long.
 func ReadyLately(p model.Pull, now time.Time) bool {
 	return p.State == model.PullOpen && !p.Draft && !p.Author.Bot && now.Sub(p.CreatedAt) < 24*time.Hour
 }
@@ -91,12 +90,12 @@ func askAlong(t *Thread, q *github.Query) {
 	}
 }
 
-// ReviewURL is where a review of the pull request is.
+// ReviewURL returns the address of a review of the pull request.
 func ReviewURL(t *Thread, id int64) string {
 	return fmt.Sprintf("%s#pullrequestreview-%d", t.Snap.Pull.URL, id)
 }
 
-// ReviewerSettings are the settings by which the agent runs that reviews.
+// ReviewerSettings returns the settings with the reviewer in place of the agent.
 func ReviewerSettings(s config.Settings) config.Settings {
 	s.Agent = s.Reviewer()
 	return s

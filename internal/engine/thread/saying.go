@@ -11,7 +11,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Comment posts a comment on the pull request or issue, which find looks for after an unclear answer, or else its token.
+// Comment posts a comment on the pull request or issue, and returns its id. After an unclear answer, find looks for it. If find
+// is nil, the token does.
 func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find func() int64) (int64, error) {
 	b.Tokens = append(b.Tokens, token)
 	body, err := t.Codec.Encode(b)
@@ -28,10 +29,10 @@ func (t *Thread) Comment(ctx context.Context, token string, b journal.Body, find
 	return made.ID, err
 }
 
-// MaxReason is how many bytes of a reason a marker holds: the comment says it at length.
+// MaxReason is the number of bytes that a marker holds of a reason. The comment has the whole text.
 const MaxReason = 2000
 
-// Clip is the beginning of a text that is too long for a marker.
+// Clip shortens a text that is too long for a marker.
 func Clip(text string) string {
 	if len(text) <= MaxReason {
 		return text
@@ -39,8 +40,8 @@ func Clip(text string) string {
 	return strings.ToValidUTF8(text[:MaxReason], "") + " […]"
 }
 
-// SayOnce posts a comment that has no record but its tokens, unless it is there, and looks for the same one of another run: the first
-// stays.
+// SayOnce posts a comment, unless one with its token is there, and reads the thread again. If another run posted the same at the
+// same time, the first one stays.
 func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) error {
 	if t.State.Tokens[token] != 0 {
 		return nil
@@ -51,8 +52,8 @@ func SayOnce(ctx context.Context, t *Thread, token string, body journal.Body) er
 	return ReadAgain(ctx, t)
 }
 
-// ReadAgain reads the thread after something was said there. Another run may have said the same in the same moment: the first stays.
-// What was only planned nobody has seen, so that GitHub is asked for nothing but a branch.
+// ReadAgain reads the thread after a comment was posted. If another run posted the same at the same time, the first one stays. If
+// effects are only planned, it asks GitHub for nothing but a branch.
 func ReadAgain(ctx context.Context, t *Thread) error {
 	was, read := t.unchanged, t.ReadAt
 	if t.Effects != nil && !was.ReadAt.IsZero() && (t.Branch == "" || was.Branch != nil && was.Branch.Name == t.Branch) {
@@ -64,7 +65,7 @@ func ReadAgain(ctx context.Context, t *Thread) error {
 	return Tidy(ctx, t)
 }
 
-// Remove deletes a comment of ours; one that is gone already is fine.
+// Remove deletes a comment of ours. It is no error if the comment is already gone.
 func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
 	if _, err := t.Apply(ctx, effect.Delete(id, token)); err != nil {
 		return err
@@ -73,22 +74,21 @@ func (t *Thread) Remove(ctx context.Context, id int64, token string) error {
 	return nil
 }
 
-// Forget takes a conversation comment that is gone out of what this run remembers.
+// Forget removes a deleted comment from what this run remembers.
 func Forget(t *Thread, id int64) {
 	t.Memory.Comments = slices.DeleteFunc(slices.Clone(t.Memory.Comments), func(c model.Comment) bool {
 		return c.Kind == model.KindIssue && c.ID == id
 	})
 }
 
-// Say takes a text into the report that people can read elsewhere, behind the effect by which they can. What was only planned
-// was not said.
+// Say adds a posted text to the report. A dry run adds nothing, since nothing was posted.
 func (t *Thread) Say(s model.Saying) {
 	if t.Effects == nil {
 		t.Report.Said = append(t.Report.Said, s)
 	}
 }
 
-// Replied looks for the reply with this token, and gives its address where that was read.
+// Replied reports whether there is a reply with this token, and returns its address if that was read.
 func Replied(t *Thread, token string) (url string, found bool) {
 	r := subject{t}.Said(model.KindReview, token)
 	return r.URL, r.Present

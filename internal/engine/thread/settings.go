@@ -18,8 +18,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// TellSettings says on the pull request that its settings cannot be used, once for what is wrong with them, and gives wrong
-// back: a run that only fails is seen by nobody who waits for an answer.
+// TellSettings comments once on the pull request that its settings cannot be used, and returns wrong. Without the comment,
+// whoever waits for an answer would not see the failed run.
 func TellSettings(ctx context.Context, t *Thread, wrong error) error {
 	if !errors.Is(wrong, config.ErrInvalid) || t.Onlooks || !holdsUp(t) {
 		return wrong
@@ -37,7 +37,7 @@ func tellWrong(ctx context.Context, t *Thread, text string, wrong error) error {
 	return errors.Join(wrong, SayOnce(ctx, t, token, journal.Body{Text: text, Kind: journal.KindSettings, Marker: m}))
 }
 
-// Configure reads the settings off the base branch.
+// Configure reads the settings from the base branch. The error wraps config.ErrInvalid if they cannot be used.
 func Configure(t *Thread) error {
 	branch := SettingsBranch(t)
 	if t.Snap.DefaultBranch == "" {
@@ -81,13 +81,13 @@ func readSettings(t *Thread) (config.Settings, error) {
 	return s, nil
 }
 
-// SettingsBranch is the branch whose settings count. A pull request from an issue goes into the default branch.
+// SettingsBranch returns the branch whose settings count. For an issue, that is the branch into which its pull request goes.
 func SettingsBranch(t *Thread) string { return t.Snap.Pull.BaseRef }
 
-// SettingsSource is what people know the settings by.
+// SettingsSource names the branch and file of the settings, for people.
 func SettingsSource(t *Thread) string { return SettingsBranch(t) + ":" + SettingsPath }
 
-// PolicyOf is what the settings say about whose words count.
+// PolicyOf returns the policy of the settings about whose comments count.
 func PolicyOf(s config.Settings) turn.Policy {
 	return turn.Policy{
 		AllowedUsers: s.Repo.AllowedUsers, Track: s.Repo.Track, IgnoreLabel: s.Labels.Ignore,
@@ -96,7 +96,7 @@ func PolicyOf(s config.Settings) turn.Policy {
 	}
 }
 
-// LabelsOf are the labels that set an agent to work.
+// LabelsOf returns the labels that start an agent, and the one that turns it off.
 func LabelsOf(l config.Labels) flow.Labels {
 	return flow.Labels{Design: l.Design, Roadmap: l.Roadmap, Bugfix: l.Bugfix, SmallJob: l.SmallJob, Ignore: l.Ignore}
 }
@@ -104,7 +104,7 @@ func LabelsOf(l config.Labels) flow.Labels {
 // SettingsPath is where the settings live, on the base branch.
 const SettingsPath = ".github/mergexo.toml"
 
-// NeedAgent is nil where the settings name an agent for the work at hand.
+// NeedAgent returns an error if the settings name no agent for the work at hand.
 func NeedAgent(t *Thread) error {
 	if !t.Settings.Agent.None() {
 		return nil
@@ -112,8 +112,8 @@ func NeedAgent(t *Thread) error {
 	return config.NoAgent(SettingsSource(t), t.About())
 }
 
-// AgentReady is NeedAgent where an agent is about to start: this run also needs the keys of its model and of its reviewer's, and the
-// program that the required tests begin with.
+// AgentReady returns an error if an agent cannot start now: no agent is set, the key of its model or its reviewer's is missing,
+// or the program of the required tests is not installed.
 func AgentReady(t *Thread) error {
 	if err := NeedAgent(t); err != nil {
 		return err
@@ -139,7 +139,7 @@ func startsNone(t *Thread) bool {
 	return t.Effects != nil && !hands.StartsAgents() || !t.Phase.RunsAgent()
 }
 
-// TellLack says once what an agent lacks, and gives wrong back.
+// TellLack comments once on what an agent lacks, and returns wrong.
 func TellLack(ctx context.Context, t *Thread, wrong error) error {
 	lack := (*config.Lack)(nil)
 	if !errors.As(wrong, &lack) || t.Onlooks {
@@ -148,7 +148,7 @@ func TellLack(ctx context.Context, t *Thread, wrong error) error {
 	return tellWrong(ctx, t, turn.LackText(lack.Missing, lack.Why, lack.Command, lack.Fix), wrong)
 }
 
-// NeedKey reports a missing key of the model of these settings; nil if it is there or not needed.
+// NeedKey returns what is missing if the model of these settings lacks its key. It returns nil if the key is there or not needed.
 func NeedKey(t *Thread, s config.Settings) *config.Lack {
 	secret := agent.NoKey(AgentOptions(t.World, s))
 	if secret == "" || startsNone(t) {

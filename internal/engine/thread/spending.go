@@ -12,9 +12,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Overspent says why the agent may not be set to work on this number today, and when it may again; "" where it may. The repository's own
-// limit costs calls, as many as its log of today: it is only asked about where it is set, where together says so, and where no operator
-// has ended a block about it today.
+// Overspent returns why the agent may not start work on this number today, and when it may again. why is empty if it may. With
+// together, it also checks the repository's own limit, if one is set and no operator has lifted a block about it today. That
+// costs calls, as many as the repository's log of today.
 func Overspent(ctx context.Context, t *Thread, together bool) (why string, opens time.Time, err error) {
 	now := t.ServerNow().UTC()
 	budget := Budget(t)
@@ -29,8 +29,8 @@ func Overspent(ctx context.Context, t *Thread, together bool) (why string, opens
 	return why, opens, nil
 }
 
-// History lists what MergeXO did in a repository, or on one number of it, since a time: the newest first. It reads markers only, so
-// closed pull requests and issues are part of it.
+// History lists what MergeXO did in a repository since a time, newest first. If number is not 0, it lists only that number. It
+// reads markers only, so it covers closed pull requests and issues, too.
 func History(ctx context.Context, w *World, repo model.Repo, number int, since time.Time) ([]model.LogEntry, error) {
 	said, err := w.GitHub.Threads.Said(ctx, github.LogQuery{Repo: repo, Number: number, Since: since, Want: journal.LooksMarked})
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Survey has a run look at a thread by what a sweep has read of many numbers at once. The run goes up to its first effect or question:
-// then the number has work. What one question answers for many numbers, the survey asks for in Asks; the run is repeated with the answers.
+// Survey lets a run look at a thread with what a sweep has read about many numbers at once. The run goes up to its first effect
+// or question. An effect means that the number has work. Asks has the questions that one request answers for many numbers, and
+// the sweep repeats the run with the answers.
 type Survey struct {
 	Asks Asks
 	// Due is the reason of a sweep to visit the number if the run ends at the step at hand, and Since is since when it waits.
@@ -39,7 +40,7 @@ func (a Asks) None() bool {
 	return len(a.Logins)+len(a.Pulls) == 0 && !a.Runs && !a.Resolved && !a.Roadmap
 }
 
-// Due notes for a survey why a sweep visits the thread if the next step has anything to do.
+// Due tells a survey why a sweep has to visit the thread if the next step has anything to do, and since when.
 func (t *Thread) Due(why model.Reason, since time.Time) {
 	if t.Survey != nil {
 		t.Survey.Due, t.Survey.Since = why, since
@@ -52,7 +53,7 @@ func (s *Survey) lacks(a Asks) error {
 	return s.End("a question")
 }
 
-// RunsSeen are the workflow runs on the head that the survey knows.
+// RunsSeen returns the workflow runs on a head. The error ends the run if the survey does not know them yet.
 func (s *Survey) RunsSeen(head string) ([]model.CIRun, error) {
 	runs, known := s.Runs[head]
 	if !known {
@@ -61,7 +62,8 @@ func (s *Survey) RunsSeen(head string) ([]model.CIRun, error) {
 	return runs, nil
 }
 
-// PullsSeen are pull requests as the survey knows them, without those that do not exist.
+// PullsSeen returns these pull requests, without those that do not exist. The error ends the run if the survey does not know one
+// yet.
 func (s *Survey) PullsSeen(numbers ...int) ([]model.PullRef, error) {
 	seen, unknown := []model.PullRef{}, []int(nil)
 	for _, n := range numbers {

@@ -1,5 +1,5 @@
-// Package thread is what a run knows of one pull request or issue: what was read of it, the settings that hold for it, the
-// rights of people there and the claim of this run. World is what a run needs beside that.
+// Package thread holds what a run knows about one pull request or issue: what it read, the settings, people's rights, and the
+// claim of this run. World holds what a run needs beside that.
 package thread
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Thread is one pull request or issue as a run knows it: what was read of it, the settings that hold for it, and who may do
-// what there.
+// Thread holds what a run knows about one pull request or issue: what it read, the settings, and who may do what there.
 type Thread struct {
 	*World
 	Log    *slog.Logger // the world's, with what its lines are about
@@ -29,23 +28,23 @@ type Thread struct {
 	Policy    turn.Policy
 	Operators command.Policy
 	Memory    *Memory
-	ReadAt    time.Time               // of the snapshot, on our clock
-	Liveness  map[int64]turn.Liveness // what was found out about claims, by comment id
-	Reported  map[int64]bool          // distrusted comments that the log has
-	Lost      []model.Trace           // what is left of turns whose receipts were deleted
-	Lifted    int64                   // the comment of the agent's question that somebody has answered; 0: none
-	Onlooks   bool                    // the token need not be the one that the work is done with
-	Fallback  *config.Settings        // that count where the base branch has none that can be read; nil: none do
+	ReadAt    time.Time               // when the snapshot was read, on our clock
+	Liveness  map[int64]turn.Liveness // whether the processes behind claims are alive, by comment id
+	Reported  map[int64]bool          // distrusted comments that are already in the log
+	Lost      []model.Trace           // traces of turns whose receipts were deleted
+	Lifted    int64                   // the comment with the agent's question, if somebody has answered it; otherwise 0
+	Onlooks   bool                    // the run only reads, so its token may be another one than that of the work
+	Fallback  *config.Settings        // count if the base branch has no readable settings; nil: then none do
 	Survey    *Survey                 // nil: the run may ask and act
-	Beside    []string                // accounts with which MergeXO has worked here, found by who only looks
+	Beside    []string                // accounts with which MergeXO worked here, if the run only reads
 
-	Branch   string            // that is read along with an issue
-	Prospect func(*model.Pull) // adds to the pull request that an issue is on its way to; nil: there is none to speak of
+	Branch   string            // is read along with an issue
+	Prospect func(*model.Pull) // adds to the future pull request of an issue; nil: there is none
 
 	MergeFacts *model.MergeFacts // nil: not asked
-	// Demands are what each base demands of our push, beside what MergeFacts tell by themselves.
+	// Demands lists what each base demands of our push, beside the demands in MergeFacts.
 	Demands map[string][]model.Demand
-	// HeadDemands are what keeps us from rewriting the head branch; nil: not asked.
+	// HeadDemands lists the rules that keep us from rewriting the head branch; nil: not asked.
 	HeadDemands []model.Demand
 
 	// The claim at hand: the comment, 0 for none, and its marker.
@@ -53,15 +52,15 @@ type Thread struct {
 	Marker  model.TurnMarker
 
 	Checkout *git.Checkout
-	OwnClone bool // and not the workspace
-	Cleared  bool // since tests of merges run there
+	OwnClone bool // use a clone of our own and not the workspace
+	Cleared  bool // ClearWorkspace has switched to that clone
 	shared   bool // the checkout is another thread's
 
 	others []*Thread // that are closed with this one
 }
 
-// New is a thread of which nothing was read yet, with what the run remembers of it; nil: nothing. Until it is read it counts as a
-// pull request.
+// New returns a thread of which nothing was read yet. known holds what the run remembers of it, or nil. Until it is read, the
+// thread counts as a pull request.
 func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 	if known == nil {
 		known = NewMemory(nil)
@@ -74,11 +73,11 @@ func New(w *World, ev model.Event, rep *model.Report, known *Memory) *Thread {
 // About names the thread in a sentence.
 func (t *Thread) About() string { return t.Snap.Of.About() }
 
-// NumberKey is what the log calls the number of the thread.
+// NumberKey returns the log's key for the number of the thread.
 func (t *Thread) NumberKey() string { return t.Snap.Of.LogKey() }
 
-// Watched says that the event is about the pull request's head itself: then it is tracked and guarded even when nobody
-// has said anything.
+// Watched reports whether the event is about the pull request's head, or is a sweep. Then the pull request is tracked and guarded
+// even if nobody commented.
 func Watched(t *Thread) bool {
 	if t.Event.Name == "schedule" {
 		return true

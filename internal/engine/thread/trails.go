@@ -11,7 +11,7 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Trails are the traces in commits of the pull request: those that are known to be ours, and the others.
+// Trails returns the traces of turns in the pull request's commits: those that are known to be ours, and the others.
 func Trails(t *Thread) (ours, others []model.Trace) {
 	mine := func(a model.Actor) bool { return a.ID != 0 && a.ID == t.Snap.Viewer.ID || IsTrusted(t, a) }
 	for _, c := range t.Snap.Pull.Commits {
@@ -34,7 +34,7 @@ func Trails(t *Thread) (ours, others []model.Trace) {
 	return ours, others
 }
 
-// FindLost looks for turns whose receipts were deleted. What they answered is answered, also before that is said again.
+// FindLost finds turns whose receipts were deleted. Their feedback counts as answered, even before the receipt is posted again.
 func FindLost(t *Thread) {
 	for _, lost := range t.Lost {
 		for _, e := range lost.Marker.Events {
@@ -54,7 +54,7 @@ func FindLost(t *Thread) {
 	}
 }
 
-// Attest asks GitHub who pushed the commits that say of what is pending that they answer it, where some do.
+// Attest asks GitHub who pushed the commits that claim to answer pending feedback. It asks nothing if no commit does.
 func Attest(ctx context.Context, t *Thread, pending []model.Comment) error {
 	_, others := Trails(t)
 	keys := turn.Keys(t.Event.Number, pending)
@@ -66,7 +66,7 @@ func Attest(ctx context.Context, t *Thread, pending []model.Comment) error {
 	return ReadPushes(ctx, t)
 }
 
-// ReadPushes asks GitHub who pushed to the head branch, once for each head.
+// ReadPushes reads who pushed to the head branch, once for each head.
 func ReadPushes(ctx context.Context, t *Thread) error {
 	if t.Memory.PushedTo == t.Snap.Pull.HeadSHA {
 		return nil

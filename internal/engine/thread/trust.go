@@ -7,16 +7,16 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// ActionsBot writes the markers where the workflow's own token does the work.
+// ActionsBot is the login that writes the markers when the workflow's own token does the work.
 const ActionsBot = "github-actions[bot]"
 
-// Opened says that a pull request was opened by us, with this account or another one of ours.
+// Opened reports whether MergeXO opened a pull request, with this account or another one of ours.
 func Opened(t *Thread, r model.PullRef) bool {
 	return r.Ours || IsTrusted(t, r.Author)
 }
 
-// Trusted are the logins beside our own whose markers count. Who only looks sees what any bot has said as MergeXO, and what
-// people have who may write: nothing is written by it.
+// Trusted lists the logins beside our own whose markers count. A caller that only reads also trusts every bot that wrote a
+// marker, and accounts that have worked here. That is safe because it writes nothing.
 func Trusted(t *Thread) []string {
 	bots := t.Settings.Repo.Bots
 	if !t.Onlooks {
@@ -25,7 +25,7 @@ func Trusted(t *Thread) []string {
 	return OnlookersTrust(slices.Concat(bots, t.Beside), t.Snap.Comments)
 }
 
-// OnlookersTrust adds to the logins in bots those that count for somebody who only looks: every bot that wrote a marker.
+// OnlookersTrust adds to bots the logins that a caller trusts that only reads: every bot that wrote a marker.
 func OnlookersTrust(bots []string, comments []model.Comment) []string {
 	bots = append(slices.Clone(bots), ActionsBot)
 	for _, c := range comments {

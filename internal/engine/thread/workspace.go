@@ -9,17 +9,17 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Another is a thread of another number that this one has to do with. It is closed with this one.
+// Another returns a thread about another number. Close closes it together with t.
 func Another(t *Thread, ev model.Event, known *Memory) *Thread {
 	other := New(t.World, ev, t.Report, known)
 	t.others = append(t.others, other)
 	return other
 }
 
-// Share has a thread use the checkout that another one of the same repository has open.
+// Share lets a thread use the open checkout of another thread of the same repository.
 func Share(t, other *Thread) { t.Checkout, t.shared = other.Checkout, other.Checkout != nil }
 
-// Close closes the checkouts of the thread and of the others that it has to do with.
+// Close closes the checkouts of the thread and of all threads that Another made from it.
 func (t *Thread) Close() {
 	for _, other := range t.others {
 		other.Close()
@@ -27,7 +27,7 @@ func (t *Thread) Close() {
 	LeaveCheckout(t)
 }
 
-// LeaveCheckout closes the checkout, where one is open.
+// LeaveCheckout closes the thread's checkout, if one is open.
 func LeaveCheckout(t *Thread) {
 	if t.shared {
 		t.Checkout, t.shared = nil, false
@@ -42,13 +42,13 @@ func LeaveCheckout(t *Thread) {
 	t.Checkout = nil
 }
 
-// UseOwnClone leaves a checkout whose objects others may have had their hands on, for a clone of our own.
+// UseOwnClone leaves the workspace, whose objects others may have changed, for a clone of our own.
 func UseOwnClone(t *Thread) {
 	LeaveCheckout(t)
 	t.OwnClone = true
 }
 
-// ClearWorkspace goes on in a clone of our own where the tests of merges run in the workspace; BackToWorkspace ends that.
+// ClearWorkspace switches to a clone of our own if the tests of merges run in the workspace. BackToWorkspace switches back.
 func ClearWorkspace(t *Thread) {
 	if t.Settings.Merge.InCheckout() && !t.OwnClone {
 		UseOwnClone(t)
@@ -56,7 +56,7 @@ func ClearWorkspace(t *Thread) {
 	}
 }
 
-// BackToWorkspace ends what ClearWorkspace began.
+// BackToWorkspace undoes ClearWorkspace.
 func BackToWorkspace(t *Thread) {
 	if t.Cleared {
 		LeaveCheckout(t)
@@ -64,7 +64,7 @@ func BackToWorkspace(t *Thread) {
 	}
 }
 
-// Open gets a checkout, once.
+// Open opens a checkout, unless one is open.
 func (t *Thread) Open(ctx context.Context) error {
 	if t.Checkout != nil {
 		return nil
@@ -85,7 +85,7 @@ func (t *Thread) Open(ctx context.Context) error {
 	return nil
 }
 
-// Host is the host of a URL, without its port.
+// Host returns the host of a URL, without its port.
 func Host(url string) string {
 	_, h, _ := strings.Cut(url, "://")
 	h, _, _ = strings.Cut(h, "/")

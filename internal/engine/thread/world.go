@@ -20,24 +20,24 @@ import (
 	"github.com/mergexo/mergexo/internal/transcript"
 )
 
-// ErrRunTime ends what an agent is at when the time of the whole run is over. The workflow's own limit, a little later, would
-// leave no moment to save anything.
+// ErrRunTime ends an agent's work when the time of the whole run is over. The workflow's own limit comes a little later and would
+// leave no time to save anything.
 var ErrRunTime = errors.New("the run's time is up")
 
-// Begins notes when this process set to work, once.
+// Begins notes when this process began to work. Only the first call counts.
 func Begins(w *World) {
 	if w.Began.IsZero() {
 		w.Began = clock.Or(w.Clock).Now()
 	}
 }
 
-// RunLeft is how much of the run's time is left.
+// RunLeft returns how much of the run's time is left.
 func RunLeft(w *World, s config.Settings) time.Duration {
 	Begins(w)
 	return s.Agent.RunTimeout - clock.Or(w.Clock).Now().Sub(w.Began)
 }
 
-// Span is a duration as the settings have it: "80m" and not "1h20m0s".
+// Span formats a duration as the settings do: "80m" and not "1h20m0s".
 func Span(d time.Duration) string {
 	if d%time.Minute == 0 {
 		return fmt.Sprintf("%dm", d/time.Minute)
@@ -54,7 +54,7 @@ type Run struct {
 	Workflow string
 }
 
-// World is everything that a run needs of the world, and what it remembers of itself.
+// World holds everything that a run needs from outside, and what it remembers about itself.
 type World struct {
 	GitHub *github.Client
 	Codec  journal.Codec
@@ -62,56 +62,56 @@ type World struct {
 	Git       git.Options
 	ServerURL string
 	Run       Run
-	// Lookup reads the environment that an agent may be given parts of, by name.
+	// Lookup reads a variable of the environment, of which an agent may get parts.
 	Lookup func(string) (string, bool)
-	// Sessions is a directory where transcripts of agents' sessions stay from one run to the next, on a runner that keeps
-	// its disk; "": they go with the run.
+	// Sessions is a directory that keeps the transcripts of agents' sessions between runs, on a runner that keeps its disk. If it is
+	// "", they are deleted with the run.
 	Sessions string
-	// Transcripts seals the transcripts that travel with the repository instead; the zero value: none do.
+	// Transcripts encrypts the transcripts that are stored in the repository instead. With the zero value, none are.
 	Transcripts transcript.Key
-	// Isolator is this program, under which agents and tests are started; "": without isolation.
+	// Isolator is the path of this program, which starts agents and tests isolated; "": without isolation.
 	Isolator string
-	// Secrets are what no agent may find anywhere, beside the secrets of Git's credential.
+	// Secrets must not reach an agent. Those of Git's credential come on top.
 	Secrets []string
-	// Reach makes the credential hold for further repositories; nil: it does so, or never will.
+	// Reach gives the credential access to further repositories; nil: it cannot be extended.
 	Reach func(context.Context, ...model.Repo) error
-	// Rights tells whether the credential may push changes of workflows; nil: nobody knows.
+	// Rights reports whether the credential may push changes of workflows; nil: unknown.
 	Rights interface{ Workflows() bool }
-	// Foreign takes what agents and tests print.
+	// Foreign receives the output of agents and tests.
 	Foreign io.Writer
-	// Warn is for whoever looks at this run later.
+	// Warn shows warnings to whoever looks at this run later.
 	Warn Warn
-	// Working is for whoever watches this run.
+	// Working shows progress to whoever watches this run.
 	Working Watch
 	Log     *slog.Logger
 	Now     func() time.Time
-	// Clock measures how long something may take; nil: the machine's own does.
+	// Clock measures time limits; nil: the machine's clock.
 	Clock clock.Clock
-	// Random gives a fresh unguessable name.
+	// Random returns a new name that nobody can guess.
 	Random func() string
-	// Effects carries out what the run decides, or only tells it; nil: it is carried out.
+	// Effects carries out what the run decides, or only reports it; nil: it is carried out.
 	Effects effect.Applier
-	// Phase is the part of the run that this process does, and Bundle the directory in which the parts meet.
+	// Phase is the part of the run that this process does. Bundle is the directory through which the parts exchange data.
 	Phase  Phase
 	Bundle string
-	// Began is when this process set to work, on Clock.
+	// Began is the time on Clock at which this process began to work.
 	Began time.Time
-	// Number is that of the event at hand, which a handoff is about.
+	// Number is the number of the event at hand, to which a handoff belongs.
 	Number int
-	// Names are what repositories are called now, by the names in markers that were asked about, in lower case.
+	// Names maps names of repositories in markers, in lower case, to their present names.
 	Names map[string]string
-	// Claims are the names of the leases that this process holds.
+	// Claims has the names of the leases that this process holds.
 	Claims map[string]bool
-	// Isolated is how foreign code runs, by what the settings want.
+	// Isolated has the isolations that this run has made, by the settings that demand them.
 	Isolated map[IsolationSettings]*agent.Isolation
-	// Handed says that the agent's phase has written its handoff: one run has one.
+	// Handed says that the agent's phase has written its handoff. A run has only one.
 	Handed bool
 }
 
 // Warn shows a warning beside the run; nil: nobody looks there.
 type Warn func(text string)
 
-// Show shows one.
+// Show shows a warning. It does nothing if w is nil.
 func (w Warn) Show(text string) {
 	if w != nil {
 		w(text)
@@ -121,7 +121,7 @@ func (w Warn) Show(text string) {
 // Watch shows what is in progress until done is called; nil: nobody watches.
 type Watch func(what string) (done func())
 
-// Show begins to show what is in progress, and ends with done.
+// Show begins to show what is in progress. done ends that.
 func (w Watch) Show(what string) (done func()) {
 	if w == nil {
 		return func() {}
@@ -129,7 +129,7 @@ func (w Watch) Show(what string) (done func()) {
 	return w(what)
 }
 
-// Hidden are all secrets: those that were given, and the tokens that were made of them by now.
+// Hidden returns all secrets: those that were given, and the tokens that were made from them so far.
 func Hidden(w *World) []string {
 	if w.Git.Credential == nil {
 		return w.Secrets
@@ -137,7 +137,7 @@ func Hidden(w *World) []string {
 	return slices.Concat(w.Secrets, w.Git.Credential.Secrets())
 }
 
-// Extend makes the credential hold for further repositories.
+// Extend gives the credential access to further repositories.
 func Extend(ctx context.Context, w *World, repos ...model.Repo) error {
 	if w.Reach == nil {
 		return nil
@@ -145,40 +145,40 @@ func Extend(ctx context.Context, w *World, repos ...model.Repo) error {
 	return w.Reach(ctx, repos...)
 }
 
-// ErrUsage is a mistake of whoever started the run.
+// ErrUsage reports a mistake of whoever started the run.
 var ErrUsage = errors.New("wrong usage")
 
-// ErrNumber is a number that is not that of a pull request.
+// ErrNumber reports a number that does not belong to a pull request.
 var ErrNumber = errors.New("not a pull request")
 
-// Stop ends a run with a result that is not plainly done. It implements error, so that it can end a run.
+// Stop ends a run with a result other than plainly done. It is an error, so any step can return it.
 type Stop struct {
 	Result model.Result
 	Reason string
-	// Block fields, for a result that is blocked.
+	// Block is set if the result is blocked.
 	Block *model.BlockMarker
-	// Merge says that it is a merge that did not happen.
+	// Merge says that a merge did not happen.
 	Merge bool
-	// Agent says that an agent's phase is wanted, in a run without one.
+	// Agent says that the run needs an agent's phase and has none.
 	Agent bool
-	// Alive says that foreign code goes on running.
+	// Alive says that foreign code is still running.
 	Alive bool
-	// Last is how the applier ended the run, which does nothing more then; nil where it did not.
+	// Last is the error with which the applier ended the run for good; nil if it did not.
 	Last error
 }
 
-// Error is the reason.
+// Error returns the reason.
 func (s *Stop) Error() string { return s.Reason }
 
-// Unwrap is how the applier ended the run.
+// Unwrap returns how the applier ended the run, or nil.
 func (s *Stop) Unwrap() error { return s.Last }
 
-// End is a run that ended with a result, and the reason in words.
+// End returns a Stop with a result and a formatted reason.
 func End(result model.Result, format string, args ...any) *Stop {
 	return &Stop{Result: result, Reason: fmt.Sprintf(format, args...)}
 }
 
-// Claimed notes a claim of this process on something that takes longer than one look.
+// Claimed notes that this process holds a lease by this name.
 func Claimed(w *World, name string) {
 	if w.Claims == nil {
 		w.Claims = map[string]bool{}
@@ -186,7 +186,7 @@ func Claimed(w *World, name string) {
 	w.Claims[name] = true
 }
 
-// Passes says that what an agent lacked it may have later: its provider is at a limit, or the machine is starved.
+// Passes reports whether an agent's failure is temporary: its provider is at a limit, or the machine is starved.
 func Passes(err error) bool {
 	failed := (*agent.Error)(nil)
 	return errors.As(err, &failed) && failed.Kind == agent.Limit || agent.Starved(err)

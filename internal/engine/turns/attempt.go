@@ -1,6 +1,22 @@
-// Package turns has an agent answer what reviewers and CI say of a pull request, and takes an issue with a label to a pull request. Both
-// are attempts: a claim, the rounds of the agent, the record of the result, where its commits go, and an end without one. An attempt may be
-// spread over two processes, one of which has the agent.
+// Package turns has an agent answer reviewers and CI on a pull request, and take an issue from its label to a pull request. Each
+// attempt has a claim, rounds of the agent, a record of the result, and an end.
+//
+// An agent's outcome goes this way:
+//
+//	turns.Perform                    runs the agent, or receives the result from the agent's own job
+//	turns.agentRounds                runs the agent, round after round
+//	turns.dialogue.askAgent          runs it once
+//	turns.dialogue.evaluate          checks its answer against the rules
+//	turns.Pull.Accept                applies a pull request's rules; an issue has others
+//	work.GuardLocal                  checks that no history was rewritten
+//	work.OwnHere                     makes us the author of the commits
+//	work.Inspect                     checks forbidden paths, secrets and sizes
+//	turns.dialogue.runGitOps         runs the git operations that it asked for
+//	work.Settle                      resets the checkout to what is committed
+//	turns.dialogue.tested            accepts the result once the tests pass
+//	work.RequiredTests               runs the tests; if they fail, the agent gets another round
+//	turns.plan                       makes the record of what is to be published
+//	turns.Record                     stores the commits (the stage), then the answers in the claim
 package turns
 
 import (
@@ -16,60 +32,60 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Subject is what a pull request and an issue have done each in a way of its own. All else in which the two differ is data: what they
-// have in common is the attempt's.
+// Subject has the steps in which a pull request and an issue differ. Their other differences are data. What they share is in
+// Attempt.
 type Subject interface {
-	// Accept holds an answer of the agent against the rules, and gives the head that it leads to, with what a push of it would
-	// publish; nil for nothing. all is all rounds as one.
+	// Accept checks an answer of the agent against the rules. It returns the head that results, and what a push of it would publish,
+	// or nil for nothing. all combines the answers of all rounds.
 	Accept(ctx context.Context, out, all model.Outcome) (head string, listed *history.Published, err error)
-	// Block stops the work until a person has looked at it. The error is the Stop that the run ends with.
+	// Block stops the work until a person looks at it. It returns the Stop that ends the run.
 	Block(ctx context.Context, m model.BlockMarker, detail string) error
-	// Cancelled brings the work of a run that was told to stop to safety, and says so. The error is what the run ends with.
+	// Cancelled saves the work of a cancelled run, and says where it is. It returns the error that ends the run.
 	Cancelled(ctx context.Context, cause error) error
 
-	// Look reads what may have changed while the agent was at work, and gives the head of the branch. The error ends a run whose work has
-	// no place any more.
+	// Look reads what may have changed while the agent worked, and returns the head of the branch. The error ends the run if its work
+	// has lost its place.
 	Look(ctx context.Context) (head string, err error)
-	// Rewritten is for commits whose base the branch has lost.
+	// Rewritten handles commits whose base is no longer on the branch.
 	Rewritten(ctx context.Context, head string) error
-	// Unfit is for commits that take the agent or a person to fit on a head.
+	// Unfit handles commits that only the agent or a person can fit onto head.
 	Unfit(ctx context.Context, head string) error
-	// Refused is for a push that the server did not take.
+	// Refused handles a push that the server refused.
 	Refused(ctx context.Context, why *git.ErrRejected) error
-	// Stuck ends a run whose commits did not land in so many looks.
+	// Stuck ends a run whose commits did not land after all looks at the branch.
 	Stuck(ctx context.Context) error
-	// Answer says on GitHub what the attempt has led to. again: there is more to do before.
+	// Answer posts the result of the attempt on GitHub. again reports that something has to be done first.
 	Answer(ctx context.Context, last bool) (again bool, err error)
 }
 
-// Words are what people read of an attempt while it is in progress, and the marker that goes with that.
+// Words holds the texts about an attempt in progress, and its marker.
 type Words struct {
 	Kind   string // of the marker
 	Marker func(m model.TurnMarker) any
-	// Claim, Planned and Failed say that the agent is at work, that there is a result, and that there is none, and what comes next.
+	// Claim says that the agent is working, Planned that there is a result, and Failed that there is none, and what comes next.
 	Claim   func() string
 	Planned func(m model.TurnMarker) string
 	Failed  func(next string) string
-	// Again and Later say that the next run tries again, after a failure and after a limit.
+	// Again and Later say that the next run tries again: Again after a failure, Later after a limit.
 	Again func(m model.TurnMarker) string
 	Later string
 }
 
-// Attempt is one attempt of an agent at what is pending on a pull request or an issue: from its claim over the agent's rounds to
-// the record of the result, or to its end without one.
+// Attempt is one attempt of an agent at the pending work of a pull request or an issue. It goes from the claim over the agent's
+// rounds to the record of the result, or to an end without one.
 type Attempt struct {
 	*work.Work
 	Subject Subject
 	Flow    *Issue // has the steps that only an issue has; nil on a pull request
 	Words   Words
 
-	Feedback []model.Comment      // that it is about
-	Commits  []model.Commit       // of its result
-	Left     *model.PlannedReview // what a reviewer of its result has left to say
-	Earlier  string               // the head that a handoff began at, where the branch has grown since
-	Afresh   bool                 // the work of earlier attempts is none of this one
-	TakenUp  string               // the head that such work has led to, before the agent
-	Tip      string               // of an issue's branch, as far as we know; "" for nothing
+	Feedback []model.Comment      // the comments to answer
+	Commits  []model.Commit       // the commits of the result
+	Left     *model.PlannedReview // findings of the reviewer that are still to be posted
+	Earlier  string               // the head at which a handoff began, if the branch has grown since
+	Afresh   bool                 // the attempt does not continue earlier work
+	TakenUp  string               // the head with the earlier work that it continues, before the agent starts
+	Tip      string               // the last known tip of an issue's branch; "" if there is none
 }
 
 // kind is the flow of an issue; "" for feedback, whose answers are posted one by one.

@@ -12,8 +12,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Claim posts the claim and looks at all claims once: the live one with the lowest comment id goes on. When it is not
-// ours, or what it was made for has changed meanwhile, ours is taken back.
+// Claim posts the claim and reads all claims once. The live claim with the lowest comment id wins. If that is not ours, or the
+// reason for the claim has changed, Claim withdraws ours and returns a Stop.
 func Claim(ctx context.Context, p *Attempt) error {
 	if err := isolate(ctx, p); err != nil {
 		return err
@@ -78,7 +78,7 @@ func overtaken(p *Attempt) bool {
 		(p.Snap.Pull.HeadSHA != p.Marker.Start && p.Earlier == "" || len(missing) > 0 || p.Snap.Pull.State != model.PullOpen)
 }
 
-// Withdraw takes our claim back and ends the run.
+// Withdraw deletes our claim and returns a Stop with this result and reason.
 func Withdraw(ctx context.Context, p *Attempt, result model.Result, format string, args ...any) error {
 	if p.ClaimID != 0 {
 		if err := p.Remove(ctx, p.ClaimID, TurnToken(p.Marker.Key)); err != nil {
@@ -93,9 +93,8 @@ func Withdraw(ctx context.Context, p *Attempt, result model.Result, format strin
 	return s
 }
 
-// Release lets the next run take an open claim at once when this one ends in order but not at its goal. It is a
-// courtesy: without it the claim is dead as soon as GitHub says that the workflow run is over. A cancelled run has no time
-// for it.
+// Release gives up an open claim when a run ends in order without a result, so that the next run can take it at once. Without it,
+// the claim ends when GitHub says that the workflow run is over. A cancelled run has no time for it.
 func Release(ctx context.Context, p *Attempt, cause error) {
 	if p.ClaimID == 0 || !p.Marker.Open() || !thread.Releases(ctx, cause) {
 		return
@@ -121,8 +120,8 @@ func takeOver(ctx context.Context, p *Attempt, replaced []model.Posted[model.Tur
 	return Clear(ctx, p, replaced)
 }
 
-// Clear deletes comments of claims that came to nothing or that ours replaces. The stage of a turn that was sent back to the agent is
-// no longer needed where its work is kept beside it.
+// Clear deletes the comments of claims that led to nothing or that ours replaces. It also gives up the stage of a turn that went
+// back to the agent, if the work is kept elsewhere.
 func Clear(ctx context.Context, p *Attempt, claims []model.Posted[model.TurnMarker]) error {
 	for _, c := range claims {
 		m := c.Marker

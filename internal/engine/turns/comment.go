@@ -14,7 +14,11 @@ import (
 
 // The tokens of a turn's effects. None depends on what the agent said.
 func trackToken(ev model.Event) string { return journal.Token("track", strconv.Itoa(ev.Number)) }
-func TurnToken(key string) string      { return journal.Token("turn_comment", key) }
+
+// TurnToken returns the token of a turn's comment.
+func TurnToken(key string) string { return journal.Token("turn_comment", key) }
+
+// ReplyToken returns the token of a turn's reply to a comment.
 func ReplyToken(key string, id int64) string {
 	return journal.Token("reply", key, strconv.FormatInt(id, 10))
 }
@@ -52,14 +56,14 @@ func term(p *Attempt) time.Duration {
 	return time.Duration(agents)*p.Settings.Agent.Timeout + time.Duration(tests)*p.Settings.Agent.TestTimeout + thread.ClaimMargin
 }
 
-// Sign makes a turn this process's own.
+// Sign returns the marker with a lease that this process holds.
 func Sign(p *Attempt, m model.TurnMarker) model.TurnMarker {
 	thread.Record{Thread: p.Thread, Marker: &m, Term: term(p)}.Sign()
 	m.Reason = ""
 	return m
 }
 
-// Edit replaces the comment of the turn at hand, and holds its claim for longer.
+// Edit replaces the comment of the turn at hand and renews its claim.
 func Edit(ctx context.Context, p *Attempt, text string) error {
 	return unlessDeleted(ctx, p, recordOf(p).Write(ctx, text))
 }
@@ -75,8 +79,8 @@ func unlessDeleted(ctx context.Context, p *Attempt, err error) error {
 	return thread.End(model.ResultRetry, "somebody deleted this run's claim on %s", p.About())
 }
 
-// GiveUpClaim edits the comment of the turn for the last time in this run and ends its claim, so that the next run may take the
-// turn at once.
+// GiveUpClaim edits the turn's comment for the last time in this run and ends its claim, so that the next run can take the turn
+// at once.
 func GiveUpClaim(ctx context.Context, p *Attempt, next string) error {
 	err := unlessDeleted(ctx, p, recordOf(p).Release(ctx, p.Words.Failed(next)))
 	p.ClaimID = 0

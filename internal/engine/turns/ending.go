@@ -51,13 +51,13 @@ func conclude(ctx context.Context, p *Attempt, e *work.Ending) error {
 	return Failed(ctx, p, e.Cause)
 }
 
-// Unsaid has the next run say a block or a stop that GitHub does not take now, without asking the agent again.
+// Unsaid leaves a block or a stop that GitHub does not take now to the next run, which posts it without asking the agent again.
 func Unsaid(p *Attempt, m model.BlockMarker, detail string) {
 	m.Detail = thread.Clip(strings.Join(append([]string{detail}, p.Notes...), "\n"))
 	p.Marker.Unsaid, p.Marker.Kept = &m, p.Kept
 }
 
-// Failed ends this attempt of the turn.
+// Failed ends this attempt with cause, and says whether another one follows.
 func Failed(ctx context.Context, p *Attempt, cause error) error {
 	p.Marker.Reason = cause.Error()
 	last := p.Marker.Attempt >= turn.MaxAttempts
@@ -74,7 +74,7 @@ func Failed(ctx context.Context, p *Attempt, cause error) error {
 	return thread.End(model.ResultFailed, "the turn on %s failed, attempt %d of %d: %s", p.About(), p.Marker.Attempt, turn.MaxAttempts, p.Marker.Reason)
 }
 
-// Postpone ends an attempt that only lacked time: the agent's provider is at a limit. It does not count.
+// Postpone ends an attempt that only lacked time, because the agent's provider is at a limit. The attempt does not count.
 func Postpone(ctx context.Context, p *Attempt, cause error) error {
 	p.Marker.Reason = cause.Error()
 	p.Marker.Attempt--
@@ -87,7 +87,7 @@ func Postpone(ctx context.Context, p *Attempt, cause error) error {
 	return thread.End(model.ResultRetry, "the turn on %s waits: %s; comments are kept", p.About(), cause)
 }
 
-// GiveUp says that this attempt has no result, and where its work is.
+// GiveUp records that this attempt has no result, why, and where its work is. next says what follows.
 func GiveUp(ctx context.Context, p *Attempt, next string) error {
 	p.Marker.Phase, p.Marker.Outbox = model.PhaseFailed, nil
 	p.Marker.Kept = p.Kept

@@ -26,7 +26,7 @@ type progress struct {
 	refused []string // names that the server takes no branch of
 }
 
-// Issue is an issue on its way to a pull request.
+// Issue takes an issue from its label to a pull request.
 type Issue struct {
 	*Attempt
 	progress
@@ -35,7 +35,7 @@ type Issue struct {
 	pulls   []model.PullRef             // from the branch of the newest receipt; nil: not asked
 }
 
-// NewIssue is the issue that a thread is about.
+// NewIssue returns the issue of a thread.
 func NewIssue(t *thread.Thread) *Issue {
 	p := &Issue{Attempt: &Attempt{Work: &work.Work{Thread: t}}}
 	p.Subject, p.Flow, p.Words, p.Keep = p, p, words(p), p.keep
@@ -49,7 +49,7 @@ func undertakes(p *Issue, m *model.IssueMarker) {
 	p.Prospect = func(pull *model.Pull) { pull.HeadRef, pull.HeadSHA = m.Branch, p.Marker.Start }
 }
 
-// Continue takes an issue as far as one attempt goes. It says whether another look is due.
+// Continue takes an issue as far as one attempt goes. again reports whether another look is due.
 func (p *Issue) Continue(ctx context.Context) (again bool, err error) {
 	p.Due(model.DueFlow, time.Time{})
 	step, err := dueStep(ctx, p)
@@ -115,8 +115,8 @@ func waits(p *Issue, step flow.Step) error {
 	}}
 }
 
-// NextStep decides what is to be done about the issue next, asking GitHub for as little as that takes: nobody's rights, where
-// nothing would come of it even if everybody had them.
+// NextStep decides what to do about the issue next. It asks GitHub for as little as possible: for no rights if nothing would
+// follow even if everybody had them.
 func NextStep(ctx context.Context, p *Issue) (flow.Step, error) {
 	candidates := turn.MaySteer(turn.Candidates(p.Snap, p.State, p.Policy), p.Memory.Rights, p.Policy)
 	s := flow.Next(thread.IssueFacts(p.Thread, p.pulls, candidates, thread.Everybody))

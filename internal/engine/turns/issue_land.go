@@ -21,8 +21,8 @@ import (
 // pullToken names the opening of the pull request that an attempt leads to.
 func pullToken(key string) string { return journal.Token("pull_request", key) }
 
-// answer opens the pull request. Comments that arrive while the agent is at work are taken up before, in so many rounds and as far as
-// the budget goes; later ones are redirected to it.
+// Answer opens the pull request. If comments arrived while the agent worked, it reports again instead, until last or until the
+// budget is used up. Later comments are redirected to the pull request.
 func (p *Issue) Answer(ctx context.Context, last bool) (again bool, err error) {
 	more, err := arrived(ctx, p)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Issue) Answer(ctx context.Context, last bool) (again bool, err error) {
 	return true, takeUp(ctx, p, more)
 }
 
-// Stuck ends a run whose commits did not land in so many looks.
+// Stuck ends a run whose commits did not land after all looks at the branch.
 func (p *Issue) Stuck(ctx context.Context) error {
 	if p.Tip == "" {
 		return nameless(ctx, p, "the server did not create branch "+p.Issue.Branch)
@@ -47,7 +47,7 @@ func (p *Issue) Stuck(ctx context.Context) error {
 	return thread.End(model.ResultRetry, "branch %s keeps moving; the work for issue %d is recorded and the next run publishes it", p.Issue.Branch, p.Event.Number)
 }
 
-// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+// Look reads the issue again, and returns the head of its branch. The error ends the run if the work is no longer wanted there.
 func (p *Issue) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", issueGone(ctx, p, err)
@@ -56,7 +56,7 @@ func (p *Issue) Look(ctx context.Context) (head string, err error) {
 	return p.Tip, stillWanted(ctx, p)
 }
 
-// Deleted is for a claim on an issue that somebody deleted, or that went with its issue.
+// Deleted handles a claim that somebody deleted, alone or with its issue.
 func (p *Issue) Deleted(ctx context.Context) error {
 	if err := p.Read(ctx); err != nil {
 		return issueGone(ctx, p, err)
@@ -119,7 +119,7 @@ func issueClosed(ctx context.Context, p *Issue) error {
 	return wait(ctx, p, model.ReasonClosed, "")
 }
 
-// Refused is for a push that the server did not take.
+// Refused handles a push that the server refused.
 func (p *Issue) Refused(ctx context.Context, why *git.ErrRejected) error {
 	if why.Reason == git.Name {
 		return anotherName(ctx, p, why)
@@ -145,7 +145,7 @@ func nameless(ctx context.Context, p *Issue, why string) error {
 	return wait(ctx, p, model.ReasonBranch, why)
 }
 
-// Rename leaves a branch to whoever made it.
+// Rename chooses another branch name, since somebody else created the branch.
 func (p *Issue) Rename(ctx context.Context) error {
 	return another(ctx, p, fmt.Sprintf("somebody else created branch %s in the meantime; it was left alone", p.Issue.Branch))
 }
@@ -161,7 +161,7 @@ func another(ctx context.Context, p *Issue, why string) error {
 	return Edit(ctx, p.Attempt, p.Words.Planned(p.Marker))
 }
 
-// Rewritten is for commits whose base the branch has lost.
+// Rewritten handles commits whose base is no longer on the branch.
 func (p *Issue) Rewritten(ctx context.Context, _ string) error {
 	if here, err := Unstage(ctx, p.Attempt); err != nil || !here {
 		return err
@@ -169,7 +169,7 @@ func (p *Issue) Rewritten(ctx context.Context, _ string) error {
 	return conflicts(ctx, p)
 }
 
-// Unfit is for commits that do not fit on a head as they are, or whose tests cannot run here again.
+// Unfit handles commits that do not fit on the head, or whose tests cannot run here.
 func (p *Issue) Unfit(ctx context.Context, head string) error {
 	if !Retests(p.Attempt) {
 		return untried(ctx, p, head)

@@ -22,7 +22,7 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// BranchOff makes the checkout a clean one of the base branch, on a branch of its own that the server does not have.
+// BranchOff checks out the base branch, clean, on a new branch that the server does not have.
 func (p *Issue) BranchOff(ctx context.Context) error {
 	head, err := checkout.Begin(ctx, p.Checkout, p.Issue.Branch, p.Issue.Base)
 	if none := (*git.ErrNoRef)(nil); errors.As(err, &none) {
@@ -65,7 +65,7 @@ func designDocument(ctx context.Context, p *Issue, head string) (*model.Document
 	return nil, work.Blocked(p.Work, model.ReasonNoDesign, fmt.Sprintf("%s: the design document is no longer on branch %s, and none in %s names issue %d in its front matter", p.Issue.Doc, p.Issue.Base, p.Settings.Repo.DesignDir, p.Event.Number))
 }
 
-// Accept holds an answer against the rules of its flow and gives the head that it leads to, with what a push of it would
+// Accept checks an answer against the rules of the issue's flow. It returns the head that results, and what a push of it would
 // publish.
 func (p *Issue) Accept(ctx context.Context, _, out model.Outcome) (string, *history.Published, error) {
 	head, err := work.GuardLocal(ctx, p.Work)
@@ -206,7 +206,7 @@ func changedPaths(ctx context.Context, p *Issue, head string) ([]string, error) 
 	return paths, nil
 }
 
-// Untested says that a bug fix comes without a test.
+// Untested returns a complaint if a bug fix comes without a test, or "".
 func (p *Issue) Untested(ctx context.Context, head string) (said string, err error) {
 	patterns := p.Settings.Repo.TestFileRegex
 	if p.Issue.Flow != model.FlowBugfix || len(patterns) == 0 {
@@ -219,7 +219,7 @@ func (p *Issue) Untested(ctx context.Context, head string) (said string, err err
 	return "no changed file is a test: none matches [repo] test_file_regex " + fmt.Sprintf("%q", patterns), nil
 }
 
-// Draft is the pull request that an answer leads to.
+// Draft returns the pull request that an answer leads to.
 func (p *Issue) Draft(ctx context.Context, out model.Outcome, head string) (*model.PullDraft, error) {
 	extra := flow.Extra{Notes: p.Notes, Design: p.Issue.Design}
 	if p.Issue.Flow == model.FlowImplementation {

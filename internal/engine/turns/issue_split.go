@@ -63,8 +63,8 @@ func expected(ctx context.Context, p *Issue) (handoff.Expected, error) {
 	return want, nil
 }
 
-// BeginAt makes the commit that the agent began at the start of the attempt: an earlier state of the base branch, or of the
-// branch that keeps what was done so far.
+// BeginAt checks out the commit at which the agent began: an earlier state of the base branch, or of the branch that keeps the
+// work so far.
 func (p *Issue) BeginAt(ctx context.Context, start string) error {
 	name, tip := p.Issue.Branch, p.Tip
 	if tip == "" {
@@ -81,7 +81,7 @@ func (p *Issue) BeginAt(ctx context.Context, start string) error {
 	return nil
 }
 
-// Valid holds what was handed over as the result of an attempt against the rules of its flow.
+// Valid checks what was handed over against the rules of the issue's flow.
 func (p *Issue) Valid(ctx context.Context, h handoff.Handoff) error {
 	// As in Accept: what an earlier attempt left is ready once somebody says so.
 	ready := p.Tip != "" && strings.TrimSpace(h.Outcome.PRTitle+h.Outcome.PRSummary) != ""
@@ -142,8 +142,8 @@ func undesigned(ctx context.Context, p *Issue, h handoff.Handoff) (wrong string,
 	return "", err
 }
 
-// ReceiveCommits looks for the document of a design among the files that were handed over: a new one, at a name that is one of
-// this issue's, whatever the title was when it was chosen.
+// ReceiveCommits finds the document of a design among the files that were handed over. It has to be a new file with one of this
+// issue's names, whatever the title was when the name was chosen.
 func (p *Issue) ReceiveCommits(ctx context.Context, h handoff.Handoff) error {
 	if !p.Issue.Flow.Document() || p.Issue.Doc != "" {
 		return nil

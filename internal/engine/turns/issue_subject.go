@@ -55,7 +55,7 @@ func (p *Issue) keep(ctx context.Context, h work.Held) model.Kept {
 	return model.Kept{}
 }
 
-// Block has the attempt wait for a person.
+// Block makes the attempt wait for a person.
 func (p *Issue) Block(ctx context.Context, m model.BlockMarker, detail string) error {
 	return wait(ctx, p, m.Reason, detail)
 }

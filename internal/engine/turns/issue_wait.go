@@ -125,7 +125,8 @@ func overBudget(ctx context.Context, p *Issue, why string, opens time.Time) erro
 	return wait(ctx, p, model.ReasonBudget, why+"; the block ends at "+opens.Format("2006-01-02 15:04 UTC"))
 }
 
-// Stops is the reason to wait for a person after an attempt that failed, or whose work is on no ref of the server; "" for none.
+// Stops returns the reason to wait for a person after a failed attempt, or after one whose work is on no ref of the server. It
+// returns "" if there is none.
 func (p *Issue) Stops(e *work.Ending) string {
 	switch {
 	case isStranded(p), !e.Waits && !TimedOut(e) && p.Marker.Attempt >= turn.MaxAttempts:
@@ -139,7 +140,7 @@ func (p *Issue) Stops(e *work.Ending) string {
 // lastLine is how long a run that was cancelled may take to say where its work is, once lastWords are over.
 const lastLine = 2 * time.Second
 
-// Cancelled brings the work to safety in the moment that a cancelled run has left, and says where it is.
+// Cancelled saves the work in the moment that a cancelled run has left, and says where it is.
 func (p *Issue) Cancelled(ctx context.Context, _ error) error {
 	whole := context.WithoutCancel(ctx)
 	saving, saved := clock.WithTimeout(whole, p.Clock, work.LastWords)

@@ -23,11 +23,12 @@ import (
 // maxLandings bounds how often the commits of an attempt are brought onto a head that somebody moved meanwhile.
 const maxLandings = 3
 
-// ErrAnew ends an attempt whose commits were published, and are not on the head that an operator has accepted: what it was about is
-// another attempt's.
+// ErrAnew ends an attempt whose commits were published but are not on the head that an operator has accepted. Another attempt
+// handles its feedback.
 var ErrAnew = errors.New("the turn begins again")
 
-// Finish brings a claimed attempt to its receipt, from wherever its record stands: that of a run that died is taken up in the same way.
+// Finish takes a claimed attempt from wherever its record stands to its receipt. It continues the record of a dead run in the
+// same way.
 func Finish(ctx context.Context, p *Attempt) error {
 	for round := 1; ; round++ {
 		if p.Marker.Phase != model.PhaseStarted && !p.Phase.Writes() {
@@ -147,9 +148,9 @@ func replay(ctx context.Context, p *Attempt, head string) error {
 	return err
 }
 
-// Unstage fetches the planned commits. The push that publishes them deletes the stage, so where it is gone they are on
-// the branch (false), or they were and somebody took them off again. What the stage points to is not asked: a run that died
-// while it replayed the turn may have moved it on, and only the recorded commits are the turn's.
+// Unstage fetches the planned commits. The push that publishes them deletes the stage. So if the stage is gone, the commits are
+// on the branch, or somebody removed them from there, and here is false. Only the recorded commits are the turn's: a run that
+// died while it replayed the turn may have moved the stage.
 func Unstage(ctx context.Context, p *Attempt) (here bool, err error) {
 	if err := p.Open(ctx); err != nil || len(p.Commits) > 0 { // this run has recorded them
 		return err == nil, err

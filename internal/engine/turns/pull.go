@@ -12,10 +12,10 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Pull is a pull request whose feedback is answered.
+// Pull answers the feedback on a pull request.
 type Pull struct{ *Attempt }
 
-// NewPull is the pull request that a thread is about.
+// NewPull returns the pull request of a thread.
 func NewPull(t *thread.Thread) *Pull {
 	p := &Pull{Attempt: &Attempt{Work: &work.Work{Thread: t}}}
 	p.Subject, p.Words = p, Words{
@@ -35,7 +35,7 @@ type dueTurn struct {
 	dead    []model.Posted[model.TurnMarker]
 }
 
-// Continue takes the pull request as far as one turn goes.
+// Continue handles what is pending, up to the end of one turn. again reports whether another look is due.
 func (p *Pull) Continue(ctx context.Context) (again bool, err error) {
 	d := &dueTurn{p: p}
 	p.Due(model.DueFeedback, time.Time{})

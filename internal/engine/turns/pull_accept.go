@@ -12,8 +12,7 @@ import (
 	"github.com/mergexo/mergexo/internal/roadmap"
 )
 
-// Accept holds one answer of the agent against the rules and gives the head that it leads to, with what a push of it would
-// publish.
+// Accept checks one answer of the agent against the rules. It returns the head that results, and what a push of it would publish.
 func (p *Pull) Accept(ctx context.Context, out, _ model.Outcome) (string, *history.Published, error) {
 	head, err := work.GuardLocal(ctx, p.Work)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Block stops the pull request and ends the claim at hand. A turn whose work is recorded and still fits the history keeps its plan: when an
-// operator unblocks, it goes on without the agent.
+// Block stops the pull request and ends the claim at hand. If the turn's work is recorded and still fits the history, it keeps
+// its plan. After an operator unblocks, it continues without the agent.
 func (p *Pull) Block(ctx context.Context, m model.BlockMarker, detail string) error {
 	end := func(ctx context.Context, m model.BlockMarker) error {
 		if p.ClaimID == 0 || p.Marker.Phase == model.PhaseFailed {

@@ -15,8 +15,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// WrapUp ends what was begun on a pull request that somebody has merged or closed meanwhile, when a sweep comes by. over says that
-// nothing of a turn is left there.
+// WrapUp lets a sweep finish what was begun on a pull request that somebody has merged or closed. over reports that no turn is
+// left there.
 func (p *Pull) WrapUp(ctx context.Context) (over bool, err error) {
 	if p.Event.Name != "schedule" || p.Snap.Pull.State == model.PullOpen {
 		return false, nil
@@ -60,8 +60,8 @@ func overtake(ctx context.Context, p *Pull, t model.Posted[model.TurnMarker]) er
 // cutOff is why a run that was told to stop came to no result.
 const cutOff = "the workflow run was cancelled, or its job timed out"
 
-// Cancelled brings the agent's work to safety in the moment that is left, and says so. The claim stays, by which the next run
-// recovers; where it links the work it is given up, so that nobody has to wait until GitHub says that this run is over.
+// Cancelled saves the agent's work in the moment that is left, and says where it is. The claim stays, so that the next run can
+// recover. If the comment links the work, the claim is given up, and nobody has to wait until GitHub says that this run is over.
 func (p *Pull) Cancelled(ctx context.Context, cause error) error {
 	ended := errors.Join(context.Canceled, cause)
 	ctx, done := clock.WithTimeout(context.WithoutCancel(ctx), p.Clock, work.LastWords)

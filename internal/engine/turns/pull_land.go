@@ -17,7 +17,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Look holds a fresh snapshot against all that may have changed while the agent was at work, and gives the head of the branch.
+// Look reads the pull request again, and returns its head. The error ends the run if the claim or the feedback changed while the
+// agent worked.
 func (p *Pull) Look(ctx context.Context) (head string, err error) {
 	if err := p.Read(ctx); err != nil {
 		return "", err
@@ -56,17 +57,17 @@ func abandon(ctx context.Context, p *Pull, why, until string) error {
 	return thread.End(model.ResultNothing, "%s", why)
 }
 
-// Refused blocks a pull request whose server does not take the commits.
+// Refused blocks a pull request whose commits the server refused.
 func (p *Pull) Refused(ctx context.Context, why *git.ErrRejected) error {
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonPush, Observed: work.Base(p.Work)}, why.Error())
 }
 
-// Rewritten blocks a pull request whose head lost the commit that the turn sits on.
+// Rewritten blocks a pull request whose head lost the commit that the turn is based on.
 func (p *Pull) Rewritten(ctx context.Context, head string) error {
 	return p.Block(ctx, thread.Rewritten(work.Base(p.Work), head, model.GuardRemote), "")
 }
 
-// Stuck ends a run whose turn did not land in so many looks.
+// Stuck ends a run whose turn did not land after all looks at the branch.
 func (p *Pull) Stuck(ctx context.Context) error {
 	if p.Snap.Pull.HeadSHA == work.Base(p.Work) {
 		return thread.End(model.ResultRetry, "the push to %s failed; the work is recorded and the next run publishes it", p.Snap.Pull.HeadRef)
@@ -74,7 +75,7 @@ func (p *Pull) Stuck(ctx context.Context) error {
 	return p.Block(ctx, model.BlockMarker{Reason: model.ReasonConflict, Expected: work.Base(p.Work), Observed: p.Snap.Pull.HeadSHA}, "")
 }
 
-// Unfit sends the turn back to the agent on this head, since what is planned does not fit there as it is.
+// Unfit sends the turn back to the agent, on this head, since the planned commits do not fit there.
 func (p *Pull) Unfit(ctx context.Context, head string) error {
 	p.Marker.Tries = append(p.Marker.Tries, model.Try{
 		Reason: "its finished work does not fit on " + markdown.Short(head), RunURL: p.Marker.RunURL, Kept: work.KeepAside(ctx, p.Work, p.Marker.Planned),
@@ -90,7 +91,7 @@ func (p *Pull) Unfit(ctx context.Context, head string) error {
 	return nil
 }
 
-// Answer posts what the outbox still owes, then the receipt.
+// Answer posts the missing replies of the outbox, then the receipt.
 func (p *Pull) Answer(ctx context.Context, _ bool) (again bool, err error) {
 	o := *p.Marker.Outbox
 	answers, tokens, err := replies(ctx, p, o.Replies)

@@ -28,7 +28,7 @@ type product struct {
 	ending  *work.Ending   // in place of all that
 }
 
-// Perform brings the turn to what can be published: the agent's part, then its record on GitHub.
+// Perform runs the agent, or receives its result from the agent's job, and records what is to be published.
 func Perform(ctx context.Context, p *Attempt) error {
 	if u := p.Marker.Unsaid; u != nil {
 		p.Kept, p.Marker.Unsaid = p.Marker.Kept, nil
@@ -143,8 +143,8 @@ func charge(p *Attempt, cost float64) {
 	}
 }
 
-// Record stages the planned head and then says so in the claim. The order is the promise: the work is on GitHub before
-// anything else is said or done; and until it is there, nothing of what is planned is in the turn's marker.
+// Record pushes the planned head to the stage and then records it in the claim, in this order. So the work is on GitHub before
+// anything else happens, and the marker names nothing that is not there.
 func Record(ctx context.Context, p *Attempt, m model.TurnMarker, o model.Outbox) error {
 	m.Phase, m.Outbox = model.PhasePlanned, &o
 	if _, err := encode(p, m); err != nil && o.Review != nil { // what people asked for goes before what nobody did
@@ -194,8 +194,8 @@ func restore(ctx context.Context, p *Attempt, head string) error {
 	return err
 }
 
-// Unplaced ends a run whose work has no longer the place that its claim was made for. The claim stays where it is all that is left
-// of others: of a plan, or of attempts whose claims it has replaced.
+// Unplaced ends a run whose claim lost the place that its work was for. The claim stays if it holds the last record of a plan, or
+// of attempts whose claims it has replaced.
 func Unplaced(ctx context.Context, p *Attempt, cause error) error {
 	switch {
 	case p.Marker.Phase == model.PhasePlanned:

@@ -18,8 +18,8 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Earlier is the newest attempt that left work, whether this claim replaces it or it ended with a stop or a block. The zero value is
-// none.
+// Earlier returns the newest attempt that left work: one that this claim replaces, or one that ended with a stop or a block. The
+// zero value means none.
 func Earlier(p *Attempt) model.Unfinished {
 	for _, t := range slices.Backward(p.Marker.Tries) {
 		if t.Kept.Left() && !p.Afresh {
@@ -109,7 +109,8 @@ func fetchKept(ctx context.Context, p *Attempt, t model.Try) (sha string, err er
 	return sha, err
 }
 
-// Supersede notes that a head has the work that was taken up, so that its own branch goes once a comment names the head.
+// Supersede notes that head contains the work that this attempt continued. The branch of that work is deleted once a comment
+// names the head.
 func Supersede(ctx context.Context, p *Attempt, head string) {
 	at := slices.IndexFunc(p.Marker.Tries, func(t model.Try) bool { return t.Kept.Left() && t.Kept == Earlier(p).Kept })
 	if p.TakenUp == "" || head == "" || at < 0 || p.Marker.Tries[at].Kept.Hidden() {

@@ -157,9 +157,9 @@ func takeReview(ctx context.Context, p *Attempt, findings []model.Finding, head 
 	return nil
 }
 
-// PostReview posts what a review has left to say on the pull request, once it was opened or has the commits, for which shown waits
-// if GitHub needs it. ofTurn says that it is of these commits alone. Where GitHub takes none, note says so: the work itself is not held
-// up by that.
+// PostReview posts the remaining findings of a review, after the pull request was opened or has the commits. shown waits until
+// GitHub shows them. ofTurn says that the review is about these commits only. If GitHub refuses the review, note says so and err
+// is nil, since the work itself goes on.
 func PostReview(ctx context.Context, t *thread.Thread, m model.TurnMarker, ofTurn bool, shown func(context.Context) error) (note string, err error) {
 	left := m.Outbox.Review
 	if left == nil {

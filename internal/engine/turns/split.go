@@ -88,7 +88,7 @@ func worth(ctx context.Context, p *Attempt, e *work.Ending) string {
 	return held.Head
 }
 
-// Collect reads the handoff, once a run. What cannot be read is for the turn to say, once it is claimed.
+// Collect reads the handoff, once a run. If it cannot be read, the turn says so once it is claimed.
 func Collect(p *Attempt) {
 	if p.Bundle == "" || p.Memory.Received != nil {
 		return
@@ -97,9 +97,9 @@ func Collect(p *Attempt) {
 	p.Memory.Received = &thread.Received{Handoff: h, Err: err, Digest: handoff.Digest(p.Bundle)}
 }
 
-// Fits returns nil if the attempt can be made with the handoff of the agent's job, or can tell that nobody can read the handoff. Otherwise
-// the run ends before it claims anything: somebody has moved the head, and that event has a run of its own, or has been faster. waits says
-// what waits for an agent, and want what the handoff has to match.
+// Fits returns nil if the attempt can use the handoff of the agent's job, or can say that the handoff is unreadable. Otherwise
+// the error ends the run before it claims anything: somebody has moved the head, and the event for that has a run of its own.
+// waits says what waits for an agent. want returns what the handoff has to match.
 func Fits(p *Attempt, waits string, want func() (handoff.Expected, error)) error {
 	if !ExpectsHandoff(p) {
 		return thread.EndWithoutAgent(p.World, "%s", waits)
@@ -136,13 +136,13 @@ func fresh(p *Attempt) error {
 	return nil
 }
 
-// Offered says that a handoff may hold the agent's part of a turn that has not been taken up yet.
+// Offered reports whether a handoff may hold the agent's part of a turn that this run has not used yet.
 func Offered(p *Attempt) bool {
 	r := p.Memory.Received
 	return r != nil && !p.Memory.Used && (r.Err != nil || r.Ended != handoff.Nothing)
 }
 
-// ExpectsHandoff says that something was handed over, or should have been, for what this run is about.
+// ExpectsHandoff reports whether a handoff is there, or should be, for the number of this run.
 func ExpectsHandoff(p *Attempt) bool {
 	return Offered(p) && (p.Memory.Received.Err == nil || p.Event.Number == p.Number)
 }
@@ -267,7 +267,7 @@ func endingOf(p *Attempt, h handoff.Handoff) *work.Ending {
 	return nil
 }
 
-// TimedOut says that an agent did not come to an end in its time.
+// TimedOut reports whether an agent ran out of time, its own or the run's.
 func TimedOut(e *work.Ending) bool {
 	failed := (*agent.Error)(nil)
 	return errors.As(e.Cause, &failed) && failed.Kind == agent.Timeout || errors.Is(e.Cause, thread.ErrRunTime)

@@ -20,7 +20,7 @@ func stageRef(number int, key string) string {
 	return fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key)
 }
 
-// StagedAt is the ref that holds the planned commits of a turn.
+// StagedAt returns the ref that holds the planned commits of a turn.
 func StagedAt(number int, m model.TurnMarker) string { return cmp.Or(m.Stage, stageRef(number, m.Key)) }
 
 // stage brings the planned commits to safety: to the private ref of the turn, else to a checkpoint's branch, which the

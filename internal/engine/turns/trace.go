@@ -8,7 +8,7 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// Trace is what the turn at hand leaves beside its receipt.
+// Trace returns what the turn at hand leaves beside its receipt, in replies and commits.
 func Trace(p *Attempt) model.AnswerMarker {
 	m := p.Marker
 	return model.AnswerMarker{Repo: m.Repo, Number: m.Number, Key: m.Key, Events: m.Events, Start: m.Start, Head: m.Planned, Since: m.Since, Seen: m.Seen, Session: m.Session}

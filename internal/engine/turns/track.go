@@ -9,8 +9,8 @@ import (
 	"github.com/mergexo/mergexo/internal/turn"
 )
 
-// Track posts the marker that makes the pull request tracked, with the baseline of the history guard. issue and flow are
-// where it comes from; 0 is for what was read with it.
+// Track posts the marker that makes the pull request tracked, with the baseline of the history guard. issue and flow say where it
+// comes from. With 0, what was read with the pull request decides.
 func Track(ctx context.Context, p *thread.Thread, issue int, flow string) error {
 	if p.State.Tracked != nil || len(p.State.Turns) > 0 {
 		return nil

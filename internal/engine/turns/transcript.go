@@ -49,7 +49,7 @@ func unseal(ctx context.Context, p *Attempt, sessions string) {
 	}
 }
 
-// LastSession is the turn of the newest receipt with a session of the agent.
+// LastSession returns the turn of the newest receipt that names a session of the agent. The zero value means none.
 func LastSession(p *Attempt) (m model.TurnMarker) {
 	for _, t := range slices.Backward(p.State.Turns) {
 		if t.Marker.Phase == model.PhaseDone && t.Marker.Session != "" {
@@ -59,8 +59,8 @@ func LastSession(p *Attempt) (m model.TurnMarker) {
 	return m
 }
 
-// ReplaceTranscript removes the transcript that the one of this turn takes the place of, once a receipt names that. It is a courtesy:
-// what stays only takes up room.
+// ReplaceTranscript deletes the earlier transcript once a receipt names this turn's. A failure is only logged, since what stays
+// only takes up room.
 func ReplaceTranscript(ctx context.Context, p *Attempt, key string) {
 	if p.Sealed == nil || key == "" || key == p.Marker.Key || p.Marker.Transcript == "" {
 		return

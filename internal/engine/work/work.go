@@ -1,5 +1,4 @@
-// Package work is what an agent does in a checkout: the commits that it makes there, the rules that hold for them, and where they
-// are kept when it comes to no result.
+// Package work checks, commits and keeps what an agent does in a checkout, whether the agent works on a pull request or an issue.
 package work
 
 import (

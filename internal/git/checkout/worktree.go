@@ -1,6 +1,7 @@
-// Package checkout changes HEAD, index and files of a checkout, and makes commits of them: it restores a branch for an agent, saves and
-// commits the agent's work, moves that onto another base, prepares a tree for tests, and lands in a person's own checkout. It does not
-// trust what others left there, and runs nothing that the checkout's configuration names.
+// Package checkout changes HEAD, index and files of a checkout, and makes commits of them. It restores branches for agents,
+// commits their work, moves it onto another base, and prepares trees for tests.
+//
+// It does not trust what others left in a checkout, and runs nothing that the checkout's configuration names.
 package checkout
 
 import (

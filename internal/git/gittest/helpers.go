@@ -1,5 +1,5 @@
-// Package gittest is what tests of git have in common: a server with a repository, repositories with any history, a person's
-// clone, and traps that tell whether something ran. Only tests import it.
+// Package gittest helps tests of git: a server with a repository, repositories with any history, a person's clone, and traps that
+// report whether something ran. Only tests import it.
 package gittest
 
 import (

@@ -1,5 +1,7 @@
-// Package history relates commits, lists what they change, and fetches what is missing for that. It never mistakes a shallow boundary for
-// the start of the history. Every fetch is bounded: a shallow clone gets only the requested history, a partial one only the named objects.
+// Package history relates commits, lists what they change, and fetches what it needs for that.
+//
+// It never mistakes a shallow boundary for the start of the history. Every fetch is bounded: a shallow clone gets only the
+// requested history, a partial one only the named objects.
 package history
 
 import (

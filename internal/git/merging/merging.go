@@ -1,6 +1,6 @@
-// Package merging merges trees without a working tree. It makes the commits that would land a branch on its base, one file per strategy,
-// and verifies that they are what was reviewed; and it says which of thousands of pull requests conflict with each other. It pushes
-// nothing.
+// Package merging merges trees without a working tree, and makes the commits that would land a branch on its base, with one file
+// for each strategy. It verifies that these commits are what was reviewed, and finds out which of thousands of pull requests
+// conflict with each other. It pushes nothing.
 package merging
 
 import (

@@ -18,7 +18,9 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-// CONTRIBUTING.md tells how to ask for them.
+// To merge random histories by hand, and compare with git:
+//
+//	go test ./internal/git/merging -run TestRandomHistoriesByHand -timeout 0 -seed 1 -histories 1000
 var (
 	fromSeed  = flag.Uint64("seed", 0, "the first of the random histories that -histories asks for")
 	histories = flag.Uint64("histories", 0, "how many random histories to merge beside the tests' own ones")

@@ -1,6 +1,8 @@
-// Package relay stands between git and the real server during a fetch or push. With git it speaks git's own protocol on the
-// loopback device, for which git starts no helper program; with the server it speaks HTTP. It adds the credential, which git
-// never sees, and allows only the current operation. It knows the protocol and no repository.
+// Package relay relays one fetch or push between git and the server, and adds the credential, which git never sees. It allows
+// only the current operation.
+//
+// With git it speaks git's own protocol on the loopback device, for which git starts no helper program. With the server it speaks
+// HTTP. It knows the protocol and no repository.
 package relay
 
 import (

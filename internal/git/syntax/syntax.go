@@ -1,5 +1,5 @@
-// Package syntax knows formats of git and its servers: which ref names and object IDs are valid, how to split output, which
-// messages mean a lost race, and how to make outside text safe to print. It runs nothing.
+// Package syntax knows the formats of git and its servers: ref names, object IDs, output, and messages of a lost race. It also
+// makes outside text safe to print. It runs nothing.
 package syntax
 
 import (

@@ -1,5 +1,5 @@
-// Package transport moves work between repositories: pushes with leases, locks and private refs, mirrors of forks, and
-// bundles from the agent's job to the one that may push.
+// Package transport moves work between repositories: pushes with leases, locks and private refs, mirrors of forks, and bundles
+// from the agent's job to the one that may push.
 package transport
 
 import (

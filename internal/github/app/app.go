@@ -1,5 +1,5 @@
-// Package app is the credential of a GitHub App: it makes installation tokens from the App's key, for the run's repositories
-// and with the permissions that the run needs, and a new one long before the one in use expires.
+// Package app makes installation tokens from the key of a GitHub App. A token holds only for the run's repositories and the
+// permissions that the run needs, and is replaced long before it expires.
 package app
 
 import (

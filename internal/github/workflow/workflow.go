@@ -1,5 +1,5 @@
-// Package workflow reads the workflow files of GitHub Actions. It tells which events start a workflow, and which checks its jobs
-// report. From a repository's CI it makes the local action that sets up what agents and tests need.
+// Package workflow reads the workflow files of GitHub Actions: which events start a workflow, and which checks its jobs report.
+// From a repository's CI it makes the local action that sets up what agents and tests need.
 package workflow
 
 import (

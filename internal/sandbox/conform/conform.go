@@ -1,6 +1,5 @@
-// Package conform holds the sandbox against GitHub's own description of its REST API: it stands in front of the sandbox
-// in tests and fails them for an answer that GitHub would not give. It is apart from the sandbox so that the program,
-// which contains the sandbox, does not contain a validator and a description as well. Only tests import it.
+// Package conform checks the sandbox's answers against GitHub's published description of its REST API, and fails a test for an
+// answer that GitHub would not give. Only tests import it, so the binary contains neither the validator nor the description.
 package conform
 
 import (

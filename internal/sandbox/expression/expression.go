@@ -1,7 +1,5 @@
-// Package expression works out the conditions and names that a workflow computes, for events that have not come yet, so
-// that doctor can say what a workflow would do and not only what it looks like. What depends on something that nobody
-// knows beforehand is Unknown, and stays so only as long as it matters.
-//
+// Package expression evaluates the conditions and names that a workflow computes, for events that have not happened yet. So
+// doctor can say what a workflow would do. What nobody can know beforehand is Unknown, for as long as it matters.
 // https://docs.github.com/en/actions/reference/workflows-and-actions/expressions
 package expression
 

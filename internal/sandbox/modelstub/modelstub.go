@@ -1,8 +1,8 @@
-// Package modelstub plays the models behind Codex and Claude Code, so that tests can run the real programs on a machine
-// without a network: it speaks OpenAI's /v1/responses and Anthropic's /v1/messages as far as these programs need it, and
-// answers what its script says, in order. It is as strict as the providers are: without its key nobody is answered, a
-// tool that was not offered is not called, and what a tool gave has to come back with the next request. What is wrong is
-// an error of the test.
+// Package modelstub stands in for the models behind Codex and Claude Code, so that tests can run the real programs without a
+// network. It speaks as much of OpenAI's /v1/responses and Anthropic's /v1/messages as they need, and answers from a script.
+//
+// It is as strict as the providers. It answers nobody without its key, calls no tool that was not offered, and wants a tool's
+// result with the next request. A violation fails the test.
 package modelstub
 
 import (

@@ -1,5 +1,5 @@
-// Package pages lets people look at a sandbox with a browser, and speak in it as one of its people. It shows what the sandbox's
-// own API answers, under the addresses that the API gives as html_url: plain HTML without scripts or anything from elsewhere.
+// Package pages lets people look at a sandbox with a browser, and write there as one of its people. It shows what the sandbox's
+// own API answers, at the addresses that the API gives as html_url, in plain HTML without scripts.
 package pages
 
 import (

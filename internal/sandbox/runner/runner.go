@@ -1,4 +1,4 @@
-// Package runner starts one run of a program for each event of a sandbox, as GitHub Actions starts one of a workflow.
+// Package runner starts a program for each event of a sandbox, as GitHub Actions starts a workflow run.
 package runner
 
 import (

@@ -1,5 +1,5 @@
-// Package trainsim invents days of a busy base branch, with virtual time, and lets merge trains, GitHub's merge queue and
-// serial merging live through them. The train is package train itself: this package plays GitHub, CI and the runs around it.
+// Package trainsim simulates days of a busy base branch in virtual time, with merge trains, GitHub's merge queue or serial
+// merges. It runs the real package train, and stands in for GitHub, CI and the runs around it.
 package trainsim
 
 import (

@@ -55,7 +55,11 @@ func TestATrainIsAheadOnTheDay(t *testing.T) {
 	}
 }
 
-// TestTheManualShowsTheDay compares the table of the manual with what the simulator says, or writes it there.
+// TestTheManualShowsTheDay compares the table of the manual with what the simulator says, or writes it there. To rewrite the
+// table, then its drawing:
+//
+//	go test -tags all ./internal/train/trainsim -run TestTheManualShowsTheDay -update
+//	go test ./internal/cli -run TestTheManual -update
 func TestTheManualShowsTheDay(t *testing.T) {
 	t.Parallel()
 	const page = "../../manual/merging.md"

@@ -15,7 +15,9 @@ import (
 	"github.com/mergexo/mergexo/internal/train/trainsim"
 )
 
-// CONTRIBUTING.md tells how to ask for them.
+// To simulate random days by hand:
+//
+//	go test ./internal/train/trainsim -run TestRandomDaysByHand -timeout 0 -seed 1 -days 1000
 var (
 	fromSeed = flag.Uint64("seed", 0, "the first of the random days that -days asks for")
 	byHand   = flag.Uint64("days", 0, "how many random days to live through beside the tests' own ones")
