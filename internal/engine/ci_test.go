@@ -102,15 +102,6 @@ func TestAFlakyTestThatGitHubDoesNotRunAgain(t *testing.T) {
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "reported as #2; the failed jobs could not be rerun.")
 }
 
-func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
-	w, ev := flake(t)
-	w.handle(ev)
-	w.ci(9001, "test", "completed", "success")
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result)
-	w.rests()
-	assert.Equal(t, 1, w.calls())
-}
-
 func (w *world) incidentShows() string {
 	w.t.Helper()
 	return fmt.Sprintf("%s\n== issues: %s\n== attempt %d", w.said(), strings.Join(w.issues(), ", "), w.attempt(9001))

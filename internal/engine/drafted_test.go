@@ -75,15 +75,6 @@ func TestAPauseThatWasDraftedBeforeAResumeOutlivesItsReply(t *testing.T) {
 	assert.Zero(t, w.calls())
 }
 
-func TestADelegateMaySubmitWhatSheDraftedBefore(t *testing.T) {
-	w := newDelegate(t)
-	w.approve("alice")
-	review := w.draft("dana", "/mergexo merge")
-	w.orders("carol", "/mergexo delegate @dana")
-	w.handle(w.submit("dana", review, ""))
-	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
-}
-
 func TestACommandThatWasDraftedDuringATakeoverCountsAfterIt(t *testing.T) {
 	w := newWorld(t)
 	w.labels("octo", "agent:ignore")

@@ -38,26 +38,6 @@ func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
 	assert.Zero(t, w.calls())
 }
 
-func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testing.T) {
-	w := worked(t, smallJob)
-	w.handle(w.unlabel("alice", smallJob))
-	rep := w.handle(w.label("alice", smallJob))
-	assert.Contains(t, rep.Reason, "pull request 3 is open")
-	issue := w.number
-	w.agent = "fail"
-	w.number, w.head = 3, branch
-	require.Equal(t, model.ResultFailed, w.handle(w.say("bob", "Better, please.")).Result)
-	w.number = issue
-	w.agent = "answer"
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Contains(t, w.lastSaid(), "**Done on #3**")
-	assert.Equal(t, 3, w.calls())
-	w.closed("3")
-	w.ended(model.ResultNothing, "pull request 3 of issue 2 is closed", w.handle(w.say("eve", "Pity.")))
-	assert.Len(t, w.pulls(), 1)
-	assert.Equal(t, 3, w.calls())
-}
-
 func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
 	w := worked(t, smallJob)
 	w.handle(w.say("carol", "/mergexo release"))

@@ -19,9 +19,8 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 		reason, says           string
 	}
 	each(t, map[string]row{
-		"tests that fail":         {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
-		"conflict markers":        {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
-		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
+		"tests that fail":  {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
+		"conflict markers": {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
 	}, func(t *testing.T, _ string, c row) {
 		w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0").whoseAgent(c.first)
 		w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))

@@ -53,16 +53,6 @@ func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 }
 
-func TestAFailedMergeAndAFailedRunAreAnsweredTogether(t *testing.T) {
-	w := newMerge(t, `tests = ["sh", "-c", "echo FAIL TestGreet; exit 1"]`, "[feedback]", `ci = "first_fail"`, `merge = "first_fail"`)
-	w.agent = "record+fixes"
-	w.ci(9001, "test", "completed", "failure")
-	w.done(w.command("carol", "/mergexo merge"))
-	assert.Contains(t, w.receipt(), "**Answered 1 failed workflow run and 1 failed merge** with commit ")
-	assert.Len(t, w.requests()[0].Feedback, 2)
-	assert.Len(t, w.requests()[0].CI, 1, "the failed job")
-}
-
 // In two jobs, the turn begins with the next event, which has an agent's job.
 func TestAFailedMergeIsFeedbackInTwoJobs(t *testing.T) {
 	w := failing(t, "first_fail")
