@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -105,20 +104,4 @@ func TestAFlakyTestThatGitHubDoesNotRunAgain(t *testing.T) {
 func (w *world) incidentShows() string {
 	w.t.Helper()
 	return fmt.Sprintf("%s\n== issues: %s\n== attempt %d", w.said(), strings.Join(w.issues(), ", "), w.attempt(9001))
-}
-
-// A run that GitHub holds back until somebody approves it, as those of what our own token pushes are, has not failed.
-func TestARunThatWaitsForApprovalIsNoFailure(t *testing.T) {
-	w := newCI(t, "first_fail")
-	for _, branch := range []string{"main", w.head} {
-		w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
-	}
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-	calls := w.calls()
-	w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-	w.rests()
-	assert.Equal(t, calls, w.calls())
-	runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
-	require.Len(t, runs, 1)
-	assert.Equal(t, "action_required", object(runs[0].(map[string]any))["conclusion"])
 }

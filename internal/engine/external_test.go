@@ -158,25 +158,6 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 	})
 }
 
-// Who has written the pull request may choose its base; who admits it says which one that is.
-func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
-	w := newExternal(t)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-	before := w.at("release")
-	w.letIn("carol")
-	w.later(time.Minute)
-	w.api("mallory", "PATCH", w.pull(""), object{"base": "release"})
-	w.sweep()
-	assert.Equal(t, before, w.at("release"))
-	assert.Equal(t, "open", w.badge())
-	assert.Contains(t, w.onlyWord(), "carol may have accepted this for another branch")
-	w.quiet()
-	w.admits("carol")
-	assert.Equal(t, "merged", w.badge())
-	assert.NotEqual(t, before, w.at("release"))
-	w.quiet()
-}
-
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("approve", "fine"))
 	w.resets("[merge]\n", "[merge]\nrequired_checks = [\"test\"]\n")

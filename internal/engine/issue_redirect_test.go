@@ -28,17 +28,6 @@ func (w *world) reword(login string, comment int64, text string) model.Event {
 	return w.delivery("issue_comment")
 }
 
-func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
-	w := answeredIssue(t)
-	first := w.talk("bob", "What about Gemran?")
-	w.handle(w.delivery("issue_comment"))
-	w.handle(w.reword("bob", first, "What about German?"))
-	w.rests()
-	w.done(w.handle(w.say("bob", "And Italian?")))
-	assert.Equal(t, 2, strings.Count(w.talkOn(2), "continues in [#3]"), "one for each comment")
-	w.quiet()
-}
-
 func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
 	w := answeredIssue(t)
 	w.closed("3")

@@ -52,8 +52,7 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 	"closes": func(_ model.Request, o *model.Outcome) { o.Title = "Fixes #2: greet in French" },
 	// pleased says that all is done already.
 	"pleased": func(_ model.Request, o *model.Outcome) { o.PRTitle, o.PRSummary = "Greet in French", "All was there." },
-	// idle changes nothing; quiet changes something and does not say that it is ready.
-	"idle":  func(model.Request, *model.Outcome) {},
+	// quiet changes something and does not say that it is ready.
 	"quiet": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "quiet") },
 	// tested adds a test when it is told that one is missing.
 	"tested": when(model.AskRepair, func(r model.Request, o *model.Outcome) {

@@ -168,14 +168,6 @@ func TestAHeadThatIsProtectedAboard(t *testing.T) {
 	}
 }
 
-// So do the rules of the base, for those that were about to land.
-func TestABaseThatIsProtectedAboard(t *testing.T) {
-	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n")
-	w.pushesTo("main", func() { w.protect(object{"push": []string{"octo"}}) })
-	w.arrives("open", numbers...)
-	w.requested("merge_failed PROTECTED", "**Not merged: the rules of `main` refuse the push** (`PROTECTED`)")
-}
-
 // signed is a branch with a commit on top of main that has a signature.
 func (w *world) signed(branch string) {
 	w.t.Helper()

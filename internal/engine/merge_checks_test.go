@@ -47,19 +47,3 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
 }
-
-func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T) {
-	w := newMerge(t, `required_checks = ["ci"]`)
-	w.check("slow", "")
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
-	w.check("ci", "failure")
-	w.sweep()
-	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
-	w.rests()
-	w.check("other", "failure") // GitHub's summary is that of the worst check
-	w.sweep()
-	w.check("ci", "success")
-	w.sweep()
-	assert.Equal(t, "merged", w.badge())
-}

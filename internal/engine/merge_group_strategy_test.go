@@ -53,14 +53,6 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 		g.together()
 		g.toldThere("into `main` "+byWay(c.was), landed[:7])
 	})
-	t.Run("where it was requested", func(t *testing.T) {
-		g := newGroup(t, `strategy = "api"`)
-		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
-		g.write("octo", "main", ".github/mergexo.toml", strings.Replace(g.settings("main"), `strategy = "api"`, `strategy = "rebase"`, 1))
-		g.recover(ev)
-		g.together()
-		assert.Contains(t, g.words(), "into `main` by api")
-	})
 }
 
 // words are what the comment of the request says.

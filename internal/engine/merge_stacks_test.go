@@ -14,7 +14,7 @@ import (
 // When the lower pull request of a stack lands, those on its branch get its base, with a line here and there, and land on main
 // once they are approved for it.
 func TestAStackLandsWhereItsBaseWent(t *testing.T) {
-	each(t, map[string]string{"here": "", "in a train": "", "merged by GitHub": " strategy=api"}, func(t *testing.T, name, words string) {
+	each(t, map[string]string{"in a train": "", "merged by GitHub": " strategy=api"}, func(t *testing.T, name, words string) {
 		w := newMerge(t)
 		if name == "in a train" {
 			w = newTrain(t, "ci_retries = 0")

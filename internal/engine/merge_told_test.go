@@ -133,22 +133,3 @@ func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
 	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "And now?")).Result)
 	assert.Nil(t, w.requests()[3].Failed, "it was another head's")
 }
-
-func TestAnAgentIsToldWhereItsBranchConflicts(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"\n[feedback]\nmerge = \"first_fail\"")
-	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-	w.approve("alice")
-	w.agent = "record+merge+resolve"
-	w.done(w.command("carol", "/mergexo merge"))
-	asked := w.requests()
-	assert.Equal(t, model.CodeConflict, asked[0].Failed.Code)
-	for _, text := range []string{asked[0].Failed.Text, asked[0].Prompt} {
-		assert.Contains(t, text, "- `greeting.txt` (content)")
-		assert.Contains(t, text, "=======\nworld\n>>>>>>> ")
-		assert.NotContains(t, text, "Rebase the branch")
-	}
-	assert.Equal(t, "hello\nboth\n", w.file("greeting.txt"))
-	w.approve("alice")
-	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
-	assert.Equal(t, "merged", w.badge())
-}
