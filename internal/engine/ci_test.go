@@ -40,16 +40,6 @@ func TestAFailureOfCIIsFeedback(t *testing.T) {
 	assert.Equal(t, 1, w.calls())
 }
 
-func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	w := newCI(t, "all_complete").whoseAgent("logs")
-	w.sweep()
-	w.ci(9001, "test", "completed", "failure")
-	assert.Equal(t, []string{"1 ci"}, w.due())
-	w.sweep()
-	assert.Len(t, w.marked("turn", "done"), 1)
-	w.quiet()
-}
-
 // flake is a failure that the agent holds to be a test's own.
 func flake(t *testing.T) (*world, model.Event) {
 	t.Helper()

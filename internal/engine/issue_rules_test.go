@@ -285,21 +285,6 @@ func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
 	assert.LessOrEqual(t, api, 3, "the third asks who eve is, who may hide that she belongs here: %v", w.gate.seen)
 }
 
-func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
-	w := worked(t, design)
-	issue := w.number
-	w.label("alice", "agent:ignore")
-	w.number, w.head = 3, "agent/design/2-greet-in-french"
-	w.agent = "record+talk"
-	ev := w.say("alice", "Shorter, please.")
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a person has taken over")
-	w.number = issue
-	w.unlabel("alice", "agent:ignore")
-	w.number = 3
-	w.done(w.handle(w.say("alice", "Shorter, please.")))
-	assert.Equal(t, 2, w.requests()[0].Issue.Number)
-}
-
 // What the comment said no longer counts. What others say still does, and is not done again.
 func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 	type row struct {

@@ -34,22 +34,6 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 	})
 }
 
-func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
-	w := newIssue(t).whoseAgent("scribbles")
-	w.blocked(model.ReasonAgent, w.handle(w.label("alice", design)))
-	require.Len(t, w.checkpoints(), 1)
-	assert.Equal(t, "scribble\n", w.fileOf(w.checkpoints()[0], "scribble.txt"))
-	w.agent = "job+closes"
-	w.done(w.handle(w.say("bob", "Formal")))
-	require.Len(t, w.pulls(), 1)
-	files := w.list("octo", w.path("/pulls/3/files"))
-	require.Len(t, files, 1)
-	assert.Equal(t, "docs/design/2-greet-in-french.md", files[0]["filename"])
-	message := w.list("octo", w.path("/commits?sha=agent/design/2-greet-in-french"))[0].at("commit", "message").(string)
-	assert.True(t, strings.HasPrefix(message, "Design: Fixes\u200b #"), "%q", message)
-	assert.True(t, strings.HasSuffix(message, "\n\nRefs #2"), "%q", message)
-}
-
 func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {
 	w := worked(t, design)
 	ev := w.say("eve", "Nice.")
