@@ -131,6 +131,17 @@ func (w *world) retarget() {
 	w.later(time.Minute)
 }
 
+// An approval is for a head on a base.
+func TestAnApprovalIsForABase(t *testing.T) {
+	w := retargeted(t)
+	w.retarget()
+	w.blocked("APPROVAL_STALE", w.command("carol", "/mergexo merge"))
+	assert.Contains(t, w.request(), `Waiting for 1 approval of `+w.tip()[:10]+`; alice approved it before its base was changed to "main"`)
+	w.approve("alice")
+	w.sweep()
+	assert.Equal(t, "merged", w.badge(), "approved for that base: %s", w.logged.String())
+}
+
 // A request was for the other base, too, and so was a command that no run had answered by then, and a label.
 func TestARequestIsForABase(t *testing.T) {
 	type row struct {
