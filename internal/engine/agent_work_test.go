@@ -29,30 +29,32 @@ func (w *world) changed(from, to string) []string {
 
 // TestFilesThatNobodyTouchedAreNobodysWork: blobs and attributes disagree, so that git shows files as changed before the agent starts.
 func TestFilesThatNobodyTouchedAreNobodysWork(t *testing.T) {
-	each(t, map[string][]string{
-		"answer":                        {"greeting.txt"},
-		"talk":                          {},
-		"answer+commits all":            {"greeting.txt"},
-		"talk+commits all":              {},
-		"answer+stages all":             {"greeting.txt"},
-		"answer+commits all+rewrites":   {"greeting.txt", "old.txt"},
-		"answer+commits all+puts aside": {"greeting.txt"},
-	}, func(t *testing.T, how string, pushed []string) {
-		every(t, []string{ownClone, workspace}, func(t *testing.T, place string) {
-			w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
-			w.differs(w.head)
-			if place == workspace {
-				w.clone()
-			}
-			w.agent = how
-			before := w.tip()
-			w.done(w.handle(w.remark("alice", "Answer me.")))
-			assert.Equal(t, pushed, w.changed(before, w.tip()))
-			said := w.marked("turn", "done")[0]["body"]
-			assert.NotContains(t, said, "left changes")
-			assert.NotContains(t, said, "git stash")
-			assert.Empty(t, w.checkpoints())
-		})
+	type row struct {
+		place  string
+		pushed []string
+	}
+	each(t, map[string]row{
+		"answer":                        {workspace, []string{"greeting.txt"}},
+		"talk":                          {ownClone, []string{}},
+		"answer+commits all":            {ownClone, []string{"greeting.txt"}},
+		"talk+commits all":              {workspace, []string{}},
+		"answer+stages all":             {workspace, []string{"greeting.txt"}},
+		"answer+commits all+rewrites":   {ownClone, []string{"greeting.txt", "old.txt"}},
+		"answer+commits all+puts aside": {workspace, []string{"greeting.txt"}},
+	}, func(t *testing.T, how string, c row) {
+		w := newWorld(t, `required_tests = ["sh", "-c", "git status --short >status.txt"]`)
+		w.differs(w.head)
+		if c.place == workspace {
+			w.clone()
+		}
+		w.agent = how
+		before := w.tip()
+		w.done(w.handle(w.remark("alice", "Answer me.")))
+		assert.Equal(t, c.pushed, w.changed(before, w.tip()))
+		said := w.marked("turn", "done")[0]["body"]
+		assert.NotContains(t, said, "left changes")
+		assert.NotContains(t, said, "git stash")
+		assert.Empty(t, w.checkpoints())
 	})
 }
 

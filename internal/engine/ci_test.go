@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/model"
 )
@@ -39,16 +38,6 @@ func TestAFailureOfCIIsFeedback(t *testing.T) {
 	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result, "once")
 	w.rests()
 	assert.Equal(t, 1, w.calls())
-}
-
-func TestAFailureOfCIWhoseTriggerWasLostIsFoundByTheSweep(t *testing.T) {
-	w := newCI(t, "all_complete").whoseAgent("logs")
-	w.sweep()
-	w.ci(9001, "test", "completed", "failure")
-	assert.Equal(t, []string{"1 ci"}, w.due())
-	w.sweep()
-	assert.Len(t, w.marked("turn", "done"), 1)
-	w.quiet()
 }
 
 // flake is a failure that the agent holds to be a test's own.
@@ -102,32 +91,7 @@ func TestAFlakyTestThatGitHubDoesNotRunAgain(t *testing.T) {
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "reported as #2; the failed jobs could not be rerun.")
 }
 
-func TestAFlakyTestThatPassesThenIsForgotten(t *testing.T) {
-	w, ev := flake(t)
-	w.handle(ev)
-	w.ci(9001, "test", "completed", "success")
-	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("workflow_run")).Result)
-	w.rests()
-	assert.Equal(t, 1, w.calls())
-}
-
 func (w *world) incidentShows() string {
 	w.t.Helper()
 	return fmt.Sprintf("%s\n== issues: %s\n== attempt %d", w.said(), strings.Join(w.issues(), ", "), w.attempt(9001))
-}
-
-// A run that GitHub holds back until somebody approves it, as those of what our own token pushes are, has not failed.
-func TestARunThatWaitsForApprovalIsNoFailure(t *testing.T) {
-	w := newCI(t, "first_fail")
-	for _, branch := range []string{"main", w.head} {
-		w.write("octo", branch, ".github/workflows/ci.yml", "name: CI\non: [pull_request]\n")
-	}
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-	calls := w.calls()
-	w.gives(model.ResultNothing, w.handle(w.delivery("workflow_run")))
-	w.rests()
-	assert.Equal(t, calls, w.calls())
-	runs := w.api("octo", "GET", w.path("/actions/runs?head_sha="+w.tip()), nil)["workflow_runs"].([]any)
-	require.Len(t, runs, 1)
-	assert.Equal(t, "action_required", object(runs[0].(map[string]any))["conclusion"])
 }

@@ -45,7 +45,6 @@ func TestAHeadThatStaysRedIsNotDueForEver(t *testing.T) {
 		"a status that is no run": func(w *world) {
 			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "failure", "context": "coverage"})
 		},
-		"the workflow that this is a run of": func(w *world) { w.ci(9001, "mergexo", "completed", "failure") },
 		"others are not complete": func(w *world) {
 			w.ci(9002, "lint", "in_progress", "")
 			w.ci(9001, "test", "completed", "failure")

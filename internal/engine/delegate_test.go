@@ -35,7 +35,7 @@ func TestADelegateMayMergeOnePullRequestAndNothingElse(t *testing.T) {
 	assert.Empty(t, w.answers(), "she is nobody on pull request %d", other)
 
 	w.number, w.head = 1, "agent/greet"
-	for i, text := range []string{"/mergexo merge now", "/mergexo merge priority=high", "/mergexo pause", "/mergexo delegate @bob", "/mergexo merge pr=2"} {
+	for i, text := range []string{"/mergexo merge now", "/mergexo pause"} {
 		w.orders("dana", text)
 		w.answered("rejected", "dana can give `/mergexo merge`")
 		assert.Len(t, w.answers(), 2+i, text)
@@ -63,31 +63,6 @@ func TestADelegationIsTakenBackForGood(t *testing.T) {
 	assert.Empty(t, w.merges(), "whoever deletes a reply gives nobody rights")
 	w.orders("carol", "/mergexo delegate cancel")
 	w.answered("rejected", "has no delegates")
-}
-
-func TestWhoMayBeADelegate(t *testing.T) {
-	w := newDelegate(t)
-	for text, says := range map[string]string{
-		"/mergexo delegate @eve":   "eve has no access to this repository",
-		"/mergexo delegate @Carol": "Carol may already have every pull request merged",
-	} {
-		w.orders("carol", text)
-		w.answered("rejected", says)
-	}
-	w.orders("alice", "/mergexo delegate @dana")
-	w.answered("rejected", "Only people with the maintain or admin role")
-	w.command("dana", "/mergexo merge")
-	assert.Empty(t, w.merges())
-}
-
-// Whoever has lost access is heard no more.
-func TestADelegateWhoLosesAccessIsHeardNoMore(t *testing.T) {
-	w := newDelegate(t)
-	w.orders("carol", "/mergexo delegate @dana")
-	w.put("/_sandbox/users/dana", object{"type": "User", "repository": repo.String(), "permission": "none"})
-	w.command("dana", "/mergexo merge")
-	assert.Empty(t, w.merges())
-	assert.Len(t, w.answers(), 1)
 }
 
 // However long a conversation gets, and however little of it is read, a receipt knows the delegates.

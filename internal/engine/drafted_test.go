@@ -31,20 +31,17 @@ func (w *world) submit(login string, review int64, summary string) model.Event {
 
 // A review event waits in the group of its pull request, and one of the events of its comments takes its place.
 func TestACommandCountsFromTheSubmissionOfItsReview(t *testing.T) {
-	each(t, map[string]func(w *world){
-		"a comment's event": func(w *world) { w.handle(w.delivery("pull_request_review_comment")) },
-		"a sweep":           func(w *world) { w.sweep() },
-	}, func(t *testing.T, _ string, run func(w *world)) {
-		w := newWorld(t)
-		review := w.draft("carol", "Why?", "And this?")
-		w.later(48 * time.Hour)
-		w.submit("carol", review, "/mergexo pause")
-		run(w)
+	w := newWorld(t)
+	review := w.draft("carol", "Why?", "And this?")
+	w.later(48 * time.Hour)
+	w.submit("carol", review, "/mergexo pause")
+	for range 2 {
+		w.handle(w.delivery("pull_request_review_comment"))
 		w.answered("applied", "Nothing happens here until")
-		run(w)
-		assert.Len(t, w.answers(), 1)
-		assert.Zero(t, w.calls(), "the comments on lines wait")
-	})
+	}
+	w.sweep()
+	assert.Len(t, w.answers(), 1)
+	assert.Zero(t, w.calls(), "the comments on lines wait")
 }
 
 func TestCommandsAreCarriedOutInTheOrderInWhichTheyCouldBeSeen(t *testing.T) {
@@ -73,15 +70,6 @@ func TestAPauseThatWasDraftedBeforeAResumeOutlivesItsReply(t *testing.T) {
 	w.handle(w.say("alice", "Go on."))
 	w.answered("applied", "**Paused.**")
 	assert.Zero(t, w.calls())
-}
-
-func TestADelegateMaySubmitWhatSheDraftedBefore(t *testing.T) {
-	w := newDelegate(t)
-	w.approve("alice")
-	review := w.draft("dana", "/mergexo merge")
-	w.orders("carol", "/mergexo delegate @dana")
-	w.handle(w.submit("dana", review, ""))
-	assert.Equal(t, []string{"done"}, w.merges(), w.logged.String())
 }
 
 func TestACommandThatWasDraftedDuringATakeoverCountsAfterIt(t *testing.T) {

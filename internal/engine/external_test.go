@@ -28,59 +28,30 @@ func TestAForkGoesThroughToTheBadgeWithoutAPerson(t *testing.T) {
 	w.quiet()
 }
 
-func TestTheMergeOfAForkNamesItsBranchAsItIs(t *testing.T) {
-	each(t, map[string]func(w *world){
-		"by its label": func(w *world) {
-			w.admits("carol")
-		},
-		"by a command, without a mirror": func(w *world) {
-			w.later(time.Minute)
-			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
-			w.command("carol", "/mergexo merge")
-		},
-		"from a mirror, by its own pull request": func(w *world) {
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + w.mirrorName(), "sha": w.at("main")})
-			w.write("octo", w.mirrorName(), "f.txt", "f\n")
-			w.number = int(w.api("octo", "POST", w.path("/pulls"), object{"title": "Add f", "head": w.mirrorName(), "base": "main"})["number"].(float64))
-			w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
-			w.command("carol", "/mergexo merge strategy=no-ff")
-		},
-	}, func(t *testing.T, _ string, merge func(w *world)) {
-		w := newExternalFrom(t, "Fix/Big_Thing")
-		number := w.number
-		merge(w)
-		assert.Equal(t, "merged", w.badge())
-		assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: Fix/Big_Thing\n\nAdd f", number), w.bare("log", "-1", "--format=%B", "main"))
-	})
+func TestTheMergeOfAForkByACommandNeedsNoMirror(t *testing.T) {
+	w := newExternal(t)
+	w.later(time.Minute)
+	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "merged", w.badge())
+	assert.Equal(t, fmt.Sprintf("Merge external GitHub PR #%d: feature\n\nAdd f", w.number), w.bare("log", "-1", "--format=%B", "main"))
 }
 
 // What one line of the settings has to bring back: the commits of a fork are picked, and its pull request is closed.
 func TestAForkIsPickedWhereTheSettingsBackOut(t *testing.T) {
-	t.Parallel()
-	for name, rule := range map[string]string{
-		"off":              "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false",
-		"off, with no-ff":  "[[merge.rule]]\nbranch = \"gh-pr-*\"\nstrategy = \"no-ff\"\nenabled = false",
-		"on, with picking": "[[merge.rule]]\nbranch = \"gh-pr-*\"\nstrategy = \"cherry-pick\"",
-	} {
-		if name == "off" && !everyRow { // by the strategy of the defaults
-			continue
-		}
-		t.Run(name, func(t *testing.T) {
-			w := newExternal(t, rule)
-			head, base := w.theirs(), w.at("main")
-			w.letIn("carol")
-			w.done(w.visited())
-			landed := w.at("main")
-			assert.Equal(t, base, w.bare("rev-parse", landed+"^"), "no merge commit")
-			assert.Equal(t, w.bare("log", "-1", "--format=%an <%ae> %at", head), w.bare("log", "-1", "--format=%an <%ae> %at", landed))
-			assert.Contains(t, w.bare("log", "-1", "--format=%B", landed), "(cherry picked from commit "+head+")")
-			assert.Equal(t, "closed", w.badge())
-			w.requested("done", "Thank you, @mallory!", "/commit/"+landed)
-			assert.Empty(t, w.at(w.mirrorName()), "the mirror has done its work")
-			assert.Equal(t, head, w.theirs(), "the fork is left alone")
-			w.quiet()
-		})
-	}
+	w := newExternal(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
+	head, base := w.theirs(), w.at("main")
+	w.letIn("carol")
+	w.done(w.visited())
+	landed := w.at("main")
+	assert.Equal(t, base, w.bare("rev-parse", landed+"^"), "no merge commit")
+	assert.Equal(t, w.bare("log", "-1", "--format=%an <%ae> %at", head), w.bare("log", "-1", "--format=%an <%ae> %at", landed))
+	assert.Contains(t, w.bare("log", "-1", "--format=%B", landed), "(cherry picked from commit "+head+")")
+	assert.Equal(t, "closed", w.badge())
+	w.requested("done", "Thank you, @mallory!", "/commit/"+landed)
+	assert.Empty(t, w.at(w.mirrorName()), "the mirror has done its work")
+	assert.Equal(t, head, w.theirs(), "the fork is left alone")
+	w.quiet()
 }
 
 func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
@@ -103,21 +74,6 @@ func TestAForkIsMendedByCommitsOnTop(t *testing.T) {
 	})
 }
 
-// The command goes by the same line of the settings as the label.
-func TestACommandPicksAForkWhereTheSettingsBackOut(t *testing.T) {
-	w := newExternal(t, "[[merge.rule]]\nbranch = \"gh-pr-*\"\nenabled = false")
-	base := w.at("main")
-	w.later(time.Minute)
-	w.api("alice", "POST", w.pull("/reviews"), object{"event": "APPROVE"})
-	refused := w.command("carol", "/mergexo merge strategy=no-ff")
-	assert.Equal(t, "STRATEGY_UNUSABLE", refused.BlockedReason, refused.Reason)
-	w.done(w.command("carol", "/mergexo merge"))
-	assert.Equal(t, "closed", w.badge())
-	assert.Equal(t, base, w.bare("rev-parse", "main^"))
-	assert.Contains(t, w.request(), "Thank you, @mallory!")
-	w.quiet()
-}
-
 func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 	w := newExternal(t, "evaluate = "+evaluates("reject", "It is out of scope."))
 	w.admits("carol")
@@ -129,42 +85,35 @@ func TestARejectedForkIsToldWhyAndClosed(t *testing.T) {
 
 // What a person does while an evaluation runs counts: its verdict is on something else then.
 func TestAVerdictOnWhatIsNoLongerLetInIsVoid(t *testing.T) {
-	t.Parallel()
 	const evaluating = "the evaluation is at work"
 	unlabel := func(w *world) { w.takesOff("carol", "external:accept") }
-	for name, c := range map[string]struct {
+	type row struct {
+		verdict   string
 		meanwhile func(w *world)
 		says      string
-	}{
-		"the head moved":            {func(w *world) { w.contribute("feature", "f.txt", "better\n") }, "This needs a new review."},
-		"the label was removed":     {unlabel, "The result does not count: the label `external:accept` was removed"},
-		"the label was added again": {func(w *world) { unlabel(w); w.letIn("carol") }, "The result does not count"},
-		"a person closed it":        {func(w *world) { w.api("octo", "PATCH", w.pull(""), object{"state": "closed"}) }, "it was closed in the meantime"},
-		"a person took over":        {func(w *world) { w.labels("carol", "agent:ignore") }, "**Accepted** by carol"},
-	} {
-		for _, verdict := range []string{"reject", "fix", "approve"} {
-			if verdict != "reject" && !everyRow {
-				continue
-			}
-			t.Run(name+", "+verdict, func(t *testing.T) {
-				w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; echo "{\"verdict\": \"`+verdict+`\", \"reason\": \"Out of scope.\"}"']`, `fix = ["false"]`)
-				before := w.at("main")
-				w.letIn("carol")
-				w.printed.At(evaluating, func() {
-					w.later(time.Minute)
-					c.meanwhile(w)
-					w.badge() // by when GitHub shows it
-				})
-				w.sweep()
-				assert.Contains(t, w.said(), c.says)
-				assert.NotContains(t, w.said(), "Out of scope.")
-				assert.Equal(t, before, w.at("main"))
-				if name != "a person closed it" {
-					assert.Equal(t, "open", w.badge())
-				}
-			})
-		}
 	}
+	each(t, map[string]row{
+		"the head moved":            {"approve", func(w *world) { w.contribute("feature", "f.txt", "better\n") }, "This needs a new review."},
+		"the label was removed":     {"reject", unlabel, "The result does not count: the label `external:accept` was removed"},
+		"the label was added again": {"fix", func(w *world) { unlabel(w); w.letIn("carol") }, "The result does not count"},
+		"a person closed it":        {"reject", func(w *world) { w.api("octo", "PATCH", w.pull(""), object{"state": "closed"}) }, "it was closed in the meantime"},
+	}, func(t *testing.T, name string, c row) {
+		w := newExternal(t, `evaluate = ["sh", "-c", 'cat >/dev/null; echo "`+evaluating+`" >&2; echo "{\"verdict\": \"`+c.verdict+`\", \"reason\": \"Out of scope.\"}"']`, `fix = ["false"]`)
+		before := w.at("main")
+		w.letIn("carol")
+		w.printed.At(evaluating, func() {
+			w.later(time.Minute)
+			c.meanwhile(w)
+			w.badge() // by when GitHub shows it
+		})
+		w.sweep()
+		assert.Contains(t, w.said(), c.says)
+		assert.NotContains(t, w.said(), "Out of scope.")
+		assert.Equal(t, before, w.at("main"))
+		if name != "a person closed it" {
+			assert.Equal(t, "open", w.badge())
+		}
+	})
 }
 
 func TestAForkThatWantsChangesNobodyMakesWaitsForItsContributor(t *testing.T) {
@@ -187,8 +136,7 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 		want      string
 	}
 	each(t, map[string]row{
-		"alone":                    {func(*world) {}, "merged"},
-		"before one to the branch": {func(w *world) { w.contribute("feature", "f.txt", "something else\n") }, "open"},
+		"alone": {func(*world) {}, "merged"},
 		"which came back to the head": {func(w *world) {
 			was := w.theirs()
 			w.forcePush()
@@ -208,25 +156,6 @@ func TestAPushToAnotherBranchOfTheForkLeavesTheLabel(t *testing.T) {
 		assert.Equal(t, tt.want, w.badge(), w.said())
 		w.quiet()
 	})
-}
-
-// Who has written the pull request may choose its base; who admits it says which one that is.
-func TestAnotherBaseAfterTheLabelNeedsTheLabelAgain(t *testing.T) {
-	w := newExternal(t)
-	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-	before := w.at("release")
-	w.letIn("carol")
-	w.later(time.Minute)
-	w.api("mallory", "PATCH", w.pull(""), object{"base": "release"})
-	w.sweep()
-	assert.Equal(t, before, w.at("release"))
-	assert.Equal(t, "open", w.badge())
-	assert.Contains(t, w.onlyWord(), "carol may have accepted this for another branch")
-	w.quiet()
-	w.admits("carol")
-	assert.Equal(t, "merged", w.badge())
-	assert.NotEqual(t, before, w.at("release"))
-	w.quiet()
 }
 
 func TestAForcePushVoidsTheEvaluation(t *testing.T) {

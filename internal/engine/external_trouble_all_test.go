@@ -169,14 +169,6 @@ func TestARejectionThatDiedIsMadeGoodAndClosesOnce(t *testing.T) {
 	assert.Equal(t, "open", w.badge(), "who opened it again means it")
 }
 
-func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
-	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
-	w.letIn("carol")
-	w.diesSweeping(diesFirst, requests(http.MethodDelete, "/labels/"))
-	w.recoverBySweep()
-	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
-}
-
 func TestAnEditedCommentOnAForkBlocksUntilAnOperatorUnblocks(t *testing.T) {
 	w := mirrored(t, "evaluate = "+evaluates("approve", "fine"))
 	require.Len(t, w.comments(), 1)

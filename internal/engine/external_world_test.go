@@ -21,12 +21,7 @@ func evaluates(verdict, reason string) string {
 // newExternal is a pull request from mallory's fork, which nobody has let in yet. more are lines of [external].
 func newExternal(t *testing.T, more ...string) *world {
 	t.Helper()
-	return newExternalFrom(t, "feature", more...)
-}
-
-// newExternalFrom is one from this branch of the fork.
-func newExternalFrom(t *testing.T, branch string, more ...string) *world {
-	t.Helper()
+	const branch = "feature"
 	lines := "[merge]\ntests = \"none\"\n[external]\nenabled = true\n" + strings.Join(more, "\n")
 	w := newWorld(t, "", lines)
 	w.api("octo", "PATCH", w.pull(""), object{"state": "closed"})

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -33,7 +32,6 @@ func (w *world) other() model.Event {
 func TestAHiddenMemberIsHeard(t *testing.T) {
 	each(t, map[string]func(w *world){
 		"by the run of the comment": func(w *world) { w.handle(w.delivery("pull_request_review_comment")) },
-		"by another's run":          func(w *world) { w.handle(w.other()) },
 		"by a sweep":                func(w *world) { w.sweep() },
 	}, func(t *testing.T, _ string, run func(w *world)) {
 		w := newWorld(t)
@@ -47,25 +45,18 @@ func TestAHiddenMemberIsHeard(t *testing.T) {
 }
 
 func TestAHiddenMembersCommandOutlivesItsRun(t *testing.T) {
-	each(t, map[string]func(w *world){
-		"another's run": func(w *world) { w.handle(w.other()) },
-		"a sweep": func(w *world) {
-			assert.Contains(t, strings.Join(w.due(), "\n"), model.DueCommand)
-			w.sweep()
-		},
-	}, func(t *testing.T, _ string, run func(w *world)) {
-		w := newWorld(t)
-		w.hide("hal", "maintain")
-		id := w.talk("hal", "/mergexo pause")
-		run(w)
-		assert.Contains(t, strings.Join(w.answers(), "\n"), "by hal")
-		assert.Contains(t, w.reactions(id), "rocket")
-		assert.Zero(t, w.calls(), "a command is no feedback")
-		w.nobodyWaits()
-		w.orders("hal", "/mergexo resume")
-		assert.Zero(t, w.calls(), "nor is it later")
-		w.nobodyWaits()
-	})
+	w := newWorld(t)
+	w.hide("hal", "maintain")
+	id := w.talk("hal", "/mergexo pause")
+	assert.Contains(t, strings.Join(w.due(), "\n"), model.DueCommand)
+	w.sweep()
+	assert.Contains(t, strings.Join(w.answers(), "\n"), "by hal")
+	assert.Contains(t, w.reactions(id), "rocket")
+	assert.Zero(t, w.calls(), "a command is no feedback")
+	w.nobodyWaits()
+	w.orders("hal", "/mergexo resume")
+	assert.Zero(t, w.calls(), "nor is it later")
+	w.nobodyWaits()
 }
 
 func TestAHiddenMemberSetsAnAgentToWork(t *testing.T) {
@@ -85,15 +76,6 @@ func TestAHiddenMembersApprovalCounts(t *testing.T) {
 	w.approve("hal")
 	w.done(w.command("mia", "/mergexo merge"))
 	assert.Equal(t, "merged", w.badge())
-}
-
-func TestWhyKnowsAHiddenMember(t *testing.T) {
-	w := newWorld(t)
-	w.hide("hal", "write")
-	w.talk("hal", "Answer me.")
-	w.talk("hal", "/mergexo status")
-	w.talk("eve", "And me.")
-	assert.Contains(t, fmt.Sprintf("%+v", w.explain(w.number)), "1 comment; ignored: eve (no write access)")
 }
 
 // Strangers are asked about in one question a run, whatever they write, and move nothing.

@@ -199,24 +199,20 @@ func TestABotLiftsNoBlockOfAnother(t *testing.T) {
 	assert.Len(t, w.comments(), said)
 }
 
-// A marker stops a number only where it is the first one, and whoever wrote it could have let MergeXO work here. A key tells what
-// MergeXO wrote.
+// A marker stops a number only where it is the first one, and whoever wrote it could have let MergeXO work here.
 func TestWhoseMarkerStopsANumber(t *testing.T) {
 	type row struct {
-		login, kind, permission, membership, key string
-		stops                                    bool
+		login, kind, permission, membership string
+		stops                               bool
 	}
 	each(t, map[string]row{
-		"who may write":                    {"alice", "User", "write", "", "", true},
-		"who hides that":                   {"hal", "User", "write", "private", "", true},
-		"who may read":                     {"reader", "User", "read", "", "", false},
-		"a stranger":                       {"eve", "User", "none", "", "", false},
-		"a bot":                            {"robot", "Bot", "none", "", "", true},
-		"who may write, where a key signs": {"alice", "User", "write", "", "a signing key", false},
-		"a bot, where a key signs":         {"robot", "Bot", "none", "", "a signing key", false},
+		"who may write":  {"alice", "User", "write", "", true},
+		"who hides that": {"hal", "User", "write", "private", true},
+		"who may read":   {"reader", "User", "read", "", false},
+		"a stranger":     {"eve", "User", "none", "", false},
+		"a bot":          {"robot", "Bot", "none", "", true},
 	}, func(t *testing.T, _ string, c row) {
 		w := newWorld(t)
-		w.key = c.key
 		w.put("/_sandbox/users/"+c.login, object{"type": c.kind, "repository": repo.String(), "permission": c.permission, "membership": c.membership})
 		w.talk(c.login, "<!-- hi -->\n"+w.quotes(journal.Codec{}))
 		_, err := w.engine().Handle(context.Background(), w.remark("bob", "Answer me."))

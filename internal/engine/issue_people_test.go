@@ -38,26 +38,6 @@ func TestAnIssueThatIsEditedWhileItIsClaimedReachesNoAgent(t *testing.T) {
 	assert.Zero(t, w.calls())
 }
 
-func TestWhatIsAskedWhileAPullRequestIsOpenBeginsNothingOnceItIsClosed(t *testing.T) {
-	w := worked(t, smallJob)
-	w.handle(w.unlabel("alice", smallJob))
-	rep := w.handle(w.label("alice", smallJob))
-	assert.Contains(t, rep.Reason, "pull request 3 is open")
-	issue := w.number
-	w.agent = "fail"
-	w.number, w.head = 3, branch
-	require.Equal(t, model.ResultFailed, w.handle(w.say("bob", "Better, please.")).Result)
-	w.number = issue
-	w.agent = "answer"
-	w.done(w.handle(w.say("carol", "/mergexo retry")))
-	assert.Contains(t, w.lastSaid(), "**Done on #3**")
-	assert.Equal(t, 3, w.calls())
-	w.closed("3")
-	w.ended(model.ResultNothing, "pull request 3 of issue 2 is closed", w.handle(w.say("eve", "Pity.")))
-	assert.Len(t, w.pulls(), 1)
-	assert.Equal(t, 3, w.calls())
-}
-
 func TestAPullRequestThatIsReleasedDoesNotSilenceItsIssue(t *testing.T) {
 	w := worked(t, smallJob)
 	w.handle(w.say("carol", "/mergexo release"))
@@ -119,22 +99,4 @@ func TestWhatIsSaidBeforeTheLabelIsHeardByEveryAttempt(t *testing.T) {
 	}
 	assert.Empty(t, w.marked("issue", "failed"), "nobody has to read that any more")
 	assert.Len(t, w.marked("issue", "done"), 1)
-}
-
-func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) {
-	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
-	w.handle(w.label("alice", design))
-	ev := w.merged(3)
-	for range 2 {
-		w.blocked(model.ReasonBudget, w.handle(ev))
-	}
-	require.Len(t, w.comments(), 2, "said once")
-	assert.Contains(t, w.lastSaid(), "the block ends at 2026-01-03 00:00 UTC")
-	theirs := "agent/impl/2-greet-in-french"
-	w.branch(theirs)
-	w.later(24 * time.Hour)
-	w.sweep()
-	require.Len(t, w.pulls(), 2)
-	assert.Equal(t, theirs+"-2", w.pulls()[1].at("head", "ref"), "no branch was chosen on the day before")
-	assert.Equal(t, w.at("main"), w.branches()[theirs])
 }

@@ -28,17 +28,6 @@ func (w *world) reword(login string, comment int64, text string) model.Event {
 	return w.delivery("issue_comment")
 }
 
-func TestAnEditedCommentStandsInNobodysWay(t *testing.T) {
-	w := answeredIssue(t)
-	first := w.talk("bob", "What about Gemran?")
-	w.handle(w.delivery("issue_comment"))
-	w.handle(w.reword("bob", first, "What about German?"))
-	w.rests()
-	w.done(w.handle(w.say("bob", "And Italian?")))
-	assert.Equal(t, 2, strings.Count(w.talkOn(2), "continues in [#3]"), "one for each comment")
-	w.quiet()
-}
-
 func TestWhoWasToldOfAClosedPullRequestStandsInNobodysWay(t *testing.T) {
 	w := answeredIssue(t)
 	w.closed("3")
@@ -78,47 +67,4 @@ func TestARedirectSettlesNothingThatWasPromised(t *testing.T) {
 	w.agent = "record+told"
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)
 	assert.Equal(t, []string{"German?"}, words(w.requests()[0]))
-}
-
-// A retry is what the comment on a closed pull request names, whether anybody has said anything since or not.
-func TestAnOperatorStartsAgainAfterAClosedPullRequest(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{"", "German?"} {
-		t.Run("told "+text, func(t *testing.T) {
-			w := answeredIssue(t)
-			w.closed("3")
-			if text != "" {
-				w.handle(w.say("bob", text))
-			}
-			w.handle(w.say("carol", "/mergexo status"))
-			w.done(w.handle(w.say("carol", "/mergexo retry")))
-			assert.Len(t, w.pulls(), 2, w.lastSaid())
-		})
-	}
-}
-
-// Nothing follows from what is said there, and no sweep comes back for it.
-func TestACommentAfterAMergeMakesNoSweepComeBack(t *testing.T) {
-	w := answeredIssue(t)
-	w.merged(3)
-	w.sweep()
-	w.setIssue(2, object{"state": "open"})
-	w.handle(w.say("bob", "Still wrong."))
-	w.sweep()
-	assert.Empty(t, w.due())
-}
-
-func TestALabelThatIsAddedAgainIsFoundByASweep(t *testing.T) {
-	w := answeredIssue(t)
-	w.unlabel("alice", smallJob)
-	w.label("alice", smallJob) // while the pull request is open, which asks for nothing
-	w.closed("3")
-	w.sweep()
-	assert.Empty(t, w.due())
-	w.unlabel("alice", smallJob)
-	w.label("alice", smallJob) // whose event gets lost
-	w.sweep()
-	assert.Len(t, w.pulls(), 2)
-	w.sweep()
-	assert.Empty(t, w.due())
 }

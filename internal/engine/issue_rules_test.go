@@ -89,8 +89,7 @@ func TestWhatHappensToTheIssueMeanwhile(t *testing.T) {
 		"paused": {func(w *world) deed {
 			return deed{"alice", "POST", number(w, "/labels"), `{"labels": ["agent:ignore"]}`}
 		}, model.ResultNothing, ""},
-		"locked":   {func(w *world) deed { return deed{"octo", "PUT", number(w, "/lock"), `{}`} }, model.ResultDone, ""},
-		"unmarked": {func(w *world) deed { return deed{"alice", "DELETE", number(w, "/labels/"+smallJob), ""} }, model.ResultDone, ""},
+		"locked": {func(w *world) deed { return deed{"octo", "PUT", number(w, "/lock"), `{}`} }, model.ResultDone, ""},
 		"deleted": {func(w *world) deed {
 			return deed{"octo", "PUT", "/_sandbox/issues", `{"repository": "octo/widgets", "number": 2, "state": "deleted"}`}
 		}, model.ResultFailed, ""},
@@ -200,17 +199,15 @@ func TestADesignIsImplementedOnceItIsMerged(t *testing.T) {
 
 // A merge with a workflow's token starts no run, so that the same run goes on with the issue. After an agent's job that has to wait.
 func TestADesignThatACommandMergesIsImplemented(t *testing.T) {
-	each(t, map[string]int{"in one job": 2, "with no agent's job": 3, "after the agent's job": 3}, func(t *testing.T, how string, number int) {
+	each(t, map[string]int{"in one job": 2, "after the agent's job": 3}, func(t *testing.T, how string, number int) {
 		w := newIssue(t, "", "[merge]\ntests = \"none\"")
 		w.done(w.handle(w.label("alice", design)))
 		w.number, w.head = 3, "agent/design/2-greet-in-french"
 		w.approve("alice")
 		ev, dir, land := w.say("carol", "/mergexo merge"), "", w.handle
-		if how == "after the agent's job" {
+		if how != "in one job" {
 			dir = filepath.Join(t.TempDir(), "handoff")
 			w.gives(model.ResultNothing, w.phase(thread.AgentPhase, ev, dir))
-		}
-		if how != "in one job" {
 			land = func(ev model.Event) model.Report { return w.phase(thread.ApplyPhase, ev, dir) }
 		}
 		assert.Equal(t, number, w.done(land(ev)).Number)
@@ -231,23 +228,6 @@ func TestADesignChangesNothingElse(t *testing.T) {
 	assert.Contains(t, w.pulls()[0]["body"], "changed files other than its design document")
 	require.Len(t, w.checkpoints(), 1)
 	assert.Equal(t, "beside\n", w.fileOf(w.checkpoints()[0], "beside.txt"))
-}
-
-func TestWorkBeginsAnewAfterAPullRequestWasClosed(t *testing.T) {
-	w := worked(t, smallJob)
-	w.closed("3")
-	ev := w.say("bob", "Not like this.")
-	w.handle(ev)
-	w.handle(ev)
-	said := w.comments()
-	require.Len(t, said, 3, "told once")
-	assert.Contains(t, said[2]["body"], "add the label again")
-	w.unlabel("alice", smallJob)
-	w.agent = "record+job"
-	w.done(w.handle(w.label("alice", smallJob)))
-	require.Len(t, w.pulls(), 2)
-	assert.Equal(t, branch+"-2", w.pulls()[1].at("head", "ref"))
-	assert.Equal(t, []string{"Not like this."}, words(w.requests()[0]))
 }
 
 func TestCommandsOnAnIssue(t *testing.T) {
@@ -305,21 +285,6 @@ func TestAConversationIsReadNoFurtherThanTheLabel(t *testing.T) {
 	assert.LessOrEqual(t, api, 3, "the third asks who eve is, who may hide that she belongs here: %v", w.gate.seen)
 }
 
-func TestADesignsPullRequestKnowsItsIssue(t *testing.T) {
-	w := worked(t, design)
-	issue := w.number
-	w.label("alice", "agent:ignore")
-	w.number, w.head = 3, "agent/design/2-greet-in-french"
-	w.agent = "record+talk"
-	ev := w.say("alice", "Shorter, please.")
-	assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a person has taken over")
-	w.number = issue
-	w.unlabel("alice", "agent:ignore")
-	w.number = 3
-	w.done(w.handle(w.say("alice", "Shorter, please.")))
-	assert.Equal(t, 2, w.requests()[0].Issue.Number)
-}
-
 // What the comment said no longer counts. What others say still does, and is not done again.
 func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 	type row struct {
@@ -327,15 +292,14 @@ func TestAnEditOfAnOldStopDoesNoFinishedWorkAgain(t *testing.T) {
 		pulls int
 	}
 	each(t, map[string]row{
-		"a pull request is open":   {smallJob, 1},
-		"its design was built":     {design, 2},
-		"its roadmap is under way": {roadmapLabel, 2},
+		"a pull request is open": {smallJob, 1},
+		"its design was built":   {design, 2},
 	}, func(t *testing.T, _ string, c row) {
 		w, ev := labelled(t, c.label)
 		w.agent = "ask"
 		require.Equal(t, model.ReasonAgent, w.handle(ev).BlockedReason)
 		stop := w.comments()[0].id()
-		w.agent = map[string]string{smallJob: "job", design: "job", roadmapLabel: "pair"}[c.label]
+		w.agent = "job"
 		require.Equal(t, model.ResultDone, w.handle(w.say("alice", "In French, please.")).Result)
 		if c.pulls == 2 {
 			w.api("octo", "PUT", w.path("/pulls/3/merge"), object{})

@@ -86,11 +86,9 @@ type stop struct {
 var stops = map[string]stop{
 	"tests fail":       {smallJob, "job", `required_tests = ["sh", "-c", "echo broken; exit 1"]`, "[feedback]\nrepair_rounds = 1", model.ReasonTests, "broken", "hello\nbonjour\nbonjour\n"},
 	"no test":          {bugfix, "job", `test_file_regex = ["_test"]`, "[feedback]\nrepair_rounds = 0", model.ReasonNoTest, "test_file_regex", "hello\nbonjour\n"},
-	"nothing changed":  {smallJob, "idle", "", "", model.ReasonNoChange, "The agent had not changed anything", ""},
 	"not ready":        {smallJob, "quiet", "", "[feedback]\nrepair_rounds = 0", model.ReasonOutcome, "not ready to be pushed", "hello\nquiet\nquiet\n"},
 	"a forbidden path": {smallJob, "workflow+job", "", "", model.ReasonForbidden, "git fetch origin refs/mergexo/kept/2/", ""},
 	"a secret":         {smallJob, "secret+job", "", "", model.ReasonSecret, "The work must not be pushed, so it was not kept", ""},
-	"a wrong path":     {design, "astray", "", "", model.ReasonOutcome, "touch_paths[0]", ""},
 	"half a merge":     {smallJob, "unmerged+ask", "", "", model.ReasonAgent, "could not be kept", "hello\nours\n"},
 }
 

@@ -28,7 +28,7 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 		appendLine("greeting.txt", "done "+nth())
 		o.PRTitle, o.PRSummary, o.CommitMessage = "Greet as told", "It greets.", "Greet as told"
 	},
-	// beside adds a file and is done; overwrites takes another one over; scribbles leaves one, and is stuck at first.
+	// beside adds a file and is done; overwrites takes another one over.
 	"beside": func(_ model.Request, o *model.Outcome) {
 		appendLine("new.txt", "new")
 		o.PRTitle, o.PRSummary, o.CommitMessage = "New", "New.", "New"
@@ -37,23 +37,14 @@ var issueTricks = map[string]func(model.Request, *model.Outcome){
 		check(os.WriteFile("greeting.txt", []byte("the agent's line\n"), 0o600))
 		o.PRTitle, o.PRSummary, o.CommitMessage = "Mine", "Mine.", "Mine"
 	},
-	"scribbles": func(r model.Request, o *model.Outcome) {
-		appendLine("scribble.txt", "scribble")
-		if len(r.Feedback) == 0 {
-			o.BlockedReason = "Formal or not?"
-		}
-	},
 	// marked leaves both sides of a conflict to a person.
 	"marked": func(_ model.Request, o *model.Outcome) {
 		appendLine("greeting.txt", "<<<<<<< ours\na\n=======\nb\n>>>>>>> theirs")
 		o.BlockedReason = "Which one?"
 	},
-	// closes says in its title what would close the issue.
-	"closes": func(_ model.Request, o *model.Outcome) { o.Title = "Fixes #2: greet in French" },
 	// pleased says that all is done already.
 	"pleased": func(_ model.Request, o *model.Outcome) { o.PRTitle, o.PRSummary = "Greet in French", "All was there." },
-	// idle changes nothing; quiet changes something and does not say that it is ready.
-	"idle":  func(model.Request, *model.Outcome) {},
+	// quiet changes something and does not say that it is ready.
 	"quiet": func(model.Request, *model.Outcome) { appendLine("greeting.txt", "quiet") },
 	// tested adds a test when it is told that one is missing.
 	"tested": when(model.AskRepair, func(r model.Request, o *model.Outcome) {

@@ -19,9 +19,8 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 		reason, says           string
 	}
 	each(t, map[string]row{
-		"tests that fail":         {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
-		"conflict markers":        {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
-		"nobody says it is ready": {"", "ask", "idle", model.ReasonNoChange, "nothing changed in the checkout"},
+		"tests that fail":  {`required_tests = ["sh", "-c", "echo broken; exit 1"]`, "ask", "pleased", model.ReasonTests, "broken"},
+		"conflict markers": {"", "marked", "beside", model.ReasonTests, "conflict markers are committed in greeting.txt"},
 	}, func(t *testing.T, _ string, c row) {
 		w := newIssue(t, c.setting, "[feedback]\nrepair_rounds = 0").whoseAgent(c.first)
 		w.blocked(model.ReasonAgent, w.handle(w.label("alice", smallJob)))
@@ -33,22 +32,6 @@ func TestACheckpointIsHeldAgainstTheRulesOnceMore(t *testing.T) {
 		assert.Equal(t, before, w.fileOf(branch, "greeting.txt"))
 		assert.Empty(t, w.pulls())
 	})
-}
-
-func TestADesignIsItsDocumentAndClosesNoIssue(t *testing.T) {
-	w := newIssue(t).whoseAgent("scribbles")
-	w.blocked(model.ReasonAgent, w.handle(w.label("alice", design)))
-	require.Len(t, w.checkpoints(), 1)
-	assert.Equal(t, "scribble\n", w.fileOf(w.checkpoints()[0], "scribble.txt"))
-	w.agent = "job+closes"
-	w.done(w.handle(w.say("bob", "Formal")))
-	require.Len(t, w.pulls(), 1)
-	files := w.list("octo", w.path("/pulls/3/files"))
-	require.Len(t, files, 1)
-	assert.Equal(t, "docs/design/2-greet-in-french.md", files[0]["filename"])
-	message := w.list("octo", w.path("/commits?sha=agent/design/2-greet-in-french"))[0].at("commit", "message").(string)
-	assert.True(t, strings.HasPrefix(message, "Design: Fixes\u200b #"), "%q", message)
-	assert.True(t, strings.HasSuffix(message, "\n\nRefs #2"), "%q", message)
 }
 
 func TestADesignDocumentIsFoundWhereverPeopleMoveIt(t *testing.T) {

@@ -158,43 +158,42 @@ func TestWorkThatIsOnlyOnTheRunnerIsNotSaidToBeRecoverable(t *testing.T) {
 		again     func(w *world) model.Event
 		kind, how string
 		ends      model.Result
+		pushed    bool // by hand
 	}
 	each(t, map[string]row{
-		"a turn that asks":  {turn, answered, "turn", "dirty+stuck", model.ResultBlocked},
-		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed},
-		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, answered, "issue", "dirty+stuck", model.ResultFailed},
-		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, answered, "issue", "dirty+stuck", model.ResultFailed},
+		"a turn that asks":  {turn, answered, "turn", "dirty+stuck", model.ResultBlocked, true},
+		"a turn that fails": {turn, func(w *world) model.Event { return w.delivery("pull_request_review_comment") }, "turn", "dirty+fail", model.ResultFailed, false},
+		"an issue":          {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob) }, answered, "issue", "dirty+stuck", model.ResultFailed, true},
+		"a design":          {func(t *testing.T) (*world, model.Event) { return labelled(t, design) }, answered, "issue", "dirty+stuck", model.ResultFailed, false},
 	}, func(t *testing.T, _ string, c row) {
-		every(t, []bool{false, true}, func(t *testing.T, pushed bool) { // by hand
-			w, ev := c.build(t)
-			w.agent = c.how
-			w.denies("refs/*")
-			w.gives(c.ends, w.handle(ev))
-			body := w.saidOnce(c.kind, "failed")
-			paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
-			require.NotNil(t, paste, body)
-			file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
-			require.NotNil(t, file, body)
-			assert.Regexp(t, `"checkpoint_sha":"[0-9a-f]{40}"`, body)
-			_, waiting := w.standings("sandbox-actions")
-			require.Len(t, waiting, 1)
-			assert.Contains(t, waiting[0].Headline, "in the git bundle "+file[1]+"; then ")
+		w, ev := c.build(t)
+		w.agent = c.how
+		w.denies("refs/*")
+		w.gives(c.ends, w.handle(ev))
+		body := w.saidOnce(c.kind, "failed")
+		paste := regexp.MustCompile(`git fetch (\S+\.bundle) work && git push origin FETCH_HEAD:\S+`).FindStringSubmatch(body)
+		require.NotNil(t, paste, body)
+		file := regexp.MustCompile("in the git bundle `?(/\\S+" + regexp.QuoteMeta(paste[1]) + ")").FindStringSubmatch(body)
+		require.NotNil(t, file, body)
+		assert.Regexp(t, `"checkpoint_sha":"[0-9a-f]{40}"`, body)
+		_, waiting := w.standings("sandbox-actions")
+		require.Len(t, waiting, 1)
+		assert.Contains(t, waiting[0].Headline, "in the git bundle "+file[1]+"; then ")
 
-			w.denies()
-			if pushed {
-				w.pasted(strings.Replace(paste[0], paste[1], file[1], 1))
-			}
-			w.agent = "sees+talk+stuck"
-			again := w.handle(c.again(w))
-			require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
-			if pushed {
-				assert.Contains(t, w.found(), "left.txt", "it went on from there")
-				assert.NotContains(t, w.lastSaid(), "started over")
-				return
-			}
-			assert.NotContains(t, w.found(), "left.txt")
-			assert.Contains(t, w.lastSaid(), paste[0], "the bundle is named until it is used")
-		})
+		w.denies()
+		if c.pushed {
+			w.pasted(strings.Replace(paste[0], paste[1], file[1], 1))
+		}
+		w.agent = "sees+talk+stuck"
+		again := w.handle(c.again(w))
+		require.Equal(t, model.ReasonAgent, again.BlockedReason, again.Reason)
+		if c.pushed {
+			assert.Contains(t, w.found(), "left.txt", "it went on from there")
+			assert.NotContains(t, w.lastSaid(), "started over")
+			return
+		}
+		assert.NotContains(t, w.found(), "left.txt")
+		assert.Contains(t, w.lastSaid(), paste[0], "the bundle is named until it is used")
 	})
 }
 

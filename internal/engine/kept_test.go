@@ -64,39 +64,35 @@ func (w *world) somebodyTakes() {
 
 func TestWorkGoesToAHiddenRefWhereItsBranchCannotBe(t *testing.T) {
 	type row struct {
+		takes  func(w *world)
+		how    string
 		says   string // the marker of the comment that tells
 		result model.Result
 	}
-	each(t, map[string]func(w *world){
-		"a branch above it": func(w *world) { w.branch("mergexo") },
-		"a ruleset": func(w *world) {
+	each(t, map[string]row{
+		"a branch above it": {func(w *world) { w.branch("mergexo") }, "dirty+fail", "turn", model.ResultFailed},
+		"a ruleset": {func(w *world) {
 			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL", "push": []string{"octo"}})
-		},
-		"another commit": (*world).somebodyTakes,
-	}, func(t *testing.T, _ string, takes func(w *world)) {
-		each(t, map[string]row{
-			"dirty+stuck": {"block", model.ResultBlocked},
-			"dirty+fail":  {"turn", model.ResultFailed},
-		}, func(t *testing.T, how string, c row) {
-			w, ev := commented(t, how)
-			takes(w)
-			require.Equal(t, c.result, w.handle(ev).Result)
-			w.gate.revive()
-			all := strings.Fields(w.bare("for-each-ref", "--format=%(refname) %(objectname)", "refs/mergexo/checkpoint/"))
-			require.Len(t, all, 2, "one hidden ref, and its commit")
-			ref, sha := all[0], all[1]
-			said := w.marked(c.says, "")[0]["body"].(string)
-			assert.NotContains(t, said, "kept on branch")
-			assert.Contains(t, said, "kept on a hidden ref at [`"+sha[:10])
-			paste := regexp.MustCompile("To look at it: `(git fetch origin " + ref + ".*)`").FindStringSubmatch(said)
-			require.NotNil(t, paste, said)
-			w.pasted(paste[1] + " && grep left left.txt")
-
-			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL"})
-			w.agent = "answer"
-			w.done(w.handle(w.say("alice", "Formal.")))
-			assert.Equal(t, "left\n", w.file("left.txt"), "it went on from there")
-		})
+		}, "dirty+stuck", "block", model.ResultBlocked},
+		"another commit": {(*world).somebodyTakes, "dirty+stuck", "block", model.ResultBlocked},
+	}, func(t *testing.T, _ string, c row) {
+		w, ev := commented(t, c.how)
+		c.takes(w)
+		require.Equal(t, c.result, w.handle(ev).Result)
+		w.gate.revive()
+		all := strings.Fields(w.bare("for-each-ref", "--format=%(refname) %(objectname)", "refs/mergexo/checkpoint/"))
+		require.Len(t, all, 2, "one hidden ref, and its commit")
+		ref, sha := all[0], all[1]
+		said := w.marked(c.says, "")[0]["body"].(string)
+		assert.NotContains(t, said, "kept on branch")
+		assert.Contains(t, said, "kept on a hidden ref at [`"+sha[:10])
+		paste := regexp.MustCompile("To look at it: `(git fetch origin " + ref + ".*)`").FindStringSubmatch(said)
+		require.NotNil(t, paste, said)
+		w.pasted(paste[1] + " && grep left left.txt")
+		w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "~ALL"})
+		w.agent = "answer"
+		w.done(w.handle(w.say("alice", "Formal.")))
+		assert.Equal(t, "left\n", w.file("left.txt"), "it went on from there")
 	})
 }
 
@@ -155,7 +151,6 @@ func TestTheNextAttemptBeginsWithTheWorkOfTheOneBefore(t *testing.T) {
 	}
 	each(t, map[string]row{
 		"a design":                        {label: design, asks: "dirty+stuck", file: "left.txt"},
-		"a roadmap":                       {label: "agent:roadmap", asks: "dirty+stuck", file: "left.txt"},
 		"a flow branch that is protected": {label: smallJob, asks: "dirty+stuck", file: "left.txt", before: func(w *world) { protected(w) }},
 		"a name that is taken":            {label: smallJob, asks: "dirty+stuck", file: "left.txt", before: func(w *world) { w.branch("mergexo"); protected(w) }},
 		"a push to the flow branch": {label: smallJob, asks: "meanwhile+dirty+stuck", file: "left.txt", also: "other.txt", before: func(w *world) {

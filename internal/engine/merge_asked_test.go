@@ -96,26 +96,17 @@ func TestAnApprovalAsksAgainAfterAFailure(t *testing.T) {
 
 // A try is no request: whatever became of it, an approval asks for the merge, and nobody is told that it was refused.
 func TestAnApprovalAsksAfterATry(t *testing.T) {
-	t.Parallel()
-	for name, ends := range map[string]func(w *world){
-		"passed":    func(w *world) { w.wholeTrain() },
-		"cancelled": func(w *world) { w.command("carol", "/mergexo merge cancel") },
-		"running":   func(*world) {},
-	} {
-		w := newTrain(t, `auto = "approval"`)
-		w.number = w.second("agent/auto", "auto.txt")
-		w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
-		w.passed("ci")
-		w.command("carol", "/mergexo try")
-		ends(w)
-		why := w.explain(w.number)
-		assert.NotContains(t, fmt.Sprint(why.Merges), "refused", name)
-		w.endorsed("alice")
-		w.wholeTrain()
-		w.sweep()
-		w.wholeTrain()
-		assert.Equal(t, "merged", w.badge(), "%s: %s", name, w.logged.String())
-	}
+	w := newTrain(t, `auto = "approval"`)
+	w.number = w.second("agent/auto", "auto.txt")
+	w.write("octo", "main", "meanwhile.txt", "meanwhile\n")
+	w.passed("ci")
+	w.command("carol", "/mergexo try")
+	w.wholeTrain()
+	why := w.explain(w.number)
+	assert.NotContains(t, fmt.Sprint(why.Merges), "refused")
+	w.endorsed("alice")
+	w.wholeTrain()
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
 }
 
 // retargeted is a world with a pull request into dev that was approved there, and goes to main by now. dev has a commit that nobody

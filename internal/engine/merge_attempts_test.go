@@ -69,15 +69,3 @@ func TestMergeOutOfAttemptsByDeaths(t *testing.T) {
 	})
 	assert.Contains(t, text, "its run was cancelled, killed, or timed out, see "+w.origin+"/octo/widgets/actions/runs/2;")
 }
-
-// An attempt that leaves its request waiting has a cause as well, though nothing has failed for good.
-func TestMergeOutOfAttemptsWhosePushesWereNotAnswered(t *testing.T) {
-	w := newMerge(t, "attempts = 2")
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	ev := w.say("carol", "/mergexo merge")
-	text := w.outOfAttempts(func(int) model.Report {
-		w.gate.pushes(lost, func(n int) bool { return n > 1 }) // behind the lock
-		return w.handle(ev)
-	})
-	assert.Contains(t, text, "The last one: PUSH_REJECTED: ")
-}

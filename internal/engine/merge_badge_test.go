@@ -82,18 +82,6 @@ func TestMergeThatGitHubShowsLaterIsMerged(t *testing.T) {
 	w.quiet()
 }
 
-// Who pushes more to a branch that has landed wants more of it to land.
-func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
-	w := newUnshown(t, 1000)
-	w.write("alice", w.head, "more.txt", "more\n")
-	w.later(2 * time.Hour)
-	w.sweep()
-	assert.Equal(t, "open", w.badge())
-	assert.NotContains(t, w.request(), waitsForBadge)
-	assert.Contains(t, w.request(), "The branch has newer commits")
-	w.quiet()
-}
-
 // A sweep that dies while it closes, and one that dies before it says so, leave the next one the rest.
 func TestMergeThatGitHubNeverShowsIsClosedOnceWhateverDies(t *testing.T) {
 	whole := newUnshown(t, 1000)

@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -58,7 +57,6 @@ func TestALongLivedBranchStays(t *testing.T) {
 	type row struct{ settings, command, says string }
 	each(t, map[string]row{
 		"by default":       {"", "", "no-ff leaves the head branch as it is: pull request 2 was based on it"},
-		"asked for no-ff":  {"delete_branch = true", " strategy=no-ff", "Branch develop was not deleted: pull request 2 was based on it"},
 		"merged by GitHub": {"delete_branch = true", " strategy=api", "Branch develop was not deleted: pull request 2 was based on it"},
 	}, func(t *testing.T, _ string, tt row) {
 		w := developed(t, tt.settings)
@@ -70,19 +68,6 @@ func TestALongLivedBranchStays(t *testing.T) {
 	})
 }
 
-// A strategy that would move it is refused by name, in a command and in a dry run, and why says the same.
-func TestALongLivedBranchIsNotRewritten(t *testing.T) {
-	w := developed(t, "[[merge.rule]]", `branch = "develop"`, `strategy = "squash"`)
-	const why = "trategy squash moves the head branch, but pull request 2 was based on it; strategy=no-ff leaves it as it is"
-	for _, order := range []string{"/mergexo merge", "/mergexo merge dry-run", "/mergexo merge strategy=squash"} {
-		w.command("carol", order)
-		assert.Contains(t, w.lastSaid(), why, order)
-	}
-	said := w.explain(w.number)
-	assert.Contains(t, fmt.Sprint(said.Merges), why)
-	assert.Equal(t, "open", w.badge())
-}
-
 // Whose a branch is, what GitHub is set to and what is written decide whether it is deleted, and what is deleted is named.
 func TestWhichBranchesAreDeleted(t *testing.T) {
 	type row struct {
@@ -91,12 +76,9 @@ func TestWhichBranchesAreDeleted(t *testing.T) {
 		gone, named               bool
 	}
 	each(t, map[string]row{
-		"an agent's":                        {branch: "agent/two", gone: true, named: true},
-		"somebody's":                        {branch: "feat/two"},
-		"somebody's, as GitHub is set":      {branch: "feat/two", deletes: true, gone: true, named: true},
-		"an agent's, as written":            {branch: "agent/two", settings: "delete_branch = false", deletes: true},
-		"somebody's, where GitHub does it":  {branch: "feat/two", deletes: true, command: " strategy=api", gone: true, named: true},
-		"an agent's, where GitHub need not": {branch: "agent/two", command: " strategy=api", gone: true, named: true},
+		"an agent's":                       {branch: "agent/two", gone: true, named: true},
+		"somebody's":                       {branch: "feat/two"},
+		"somebody's, where GitHub does it": {branch: "feat/two", deletes: true, command: " strategy=api", gone: true, named: true},
 	}, func(t *testing.T, _ string, tt row) {
 		w := newMerge(t, tt.settings)
 		w.api("octo", "PATCH", w.path(""), object{"delete_branch_on_merge": tt.deletes})
@@ -122,53 +104,37 @@ func (w *world) barHead(rules object) {
 	w.put("/_sandbox/protection", rules)
 }
 
-// everywhere is a ruleset for all branches.
-func (w *world) everywhere(rule string) {
-	w.t.Helper()
-	w.api("octo", "POST", w.path("/rulesets"), object{
-		"name": rule, "target": "branch", "enforcement": "active", "rules": []object{{"type": rule}}, "conditions": object{"ref_name": object{"include": []string{"~ALL"}, "exclude": []string{}}},
-	})
-}
-
 // What protects the head leaves it as it is, in the train, too; what our token may bypass does not.
 func TestAProtectedHeadStays(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		rules func(w *world)
+	type row struct {
+		train bool
+		rules object
 		says  string // "": it is moved
-	}{
-		"branch protection":        {func(w *world) { w.barHead(object{"push": []string{"octo"}}) }, `branch protection of branch "feat/two" forbids force pushes`},
-		"no force pushes anywhere": {func(w *world) { w.everywhere("non_fast_forward") }, `of branch "feat/two" forbids force pushes`},
-		"signed commits only":      {func(w *world) { w.barHead(object{"signed": true, "forces": true, "ruleset": 42}) }, `ruleset 42 of branch "feat/two" accepts only signed commits`},
-		"checks only":              {func(w *world) { w.barHead(object{"checks": []string{"lint"}, "forces": true, "ruleset": 42}) }, `ruleset 42 of branch "feat/two" accepts only commits that have passed`},
-		"a ruleset that may be passed": {func(w *world) {
-			w.barHead(object{"pull": true, "ruleset": 42, "bypass": []string{"github-actions[bot]", "mergexo-app[bot]"}})
-		}, ""},
-		"no deletion anywhere": {func(w *world) { w.everywhere("deletion") }, ""},
-	} {
-		for _, train := range []bool{false, true} {
-			t.Run(fmt.Sprint(name, train), func(t *testing.T) {
-				w := newMerge(t)
-				if train {
-					w = newTrain(t, "ci_retries = 0")
-				}
-				w.proposed("feat/two", "main", "main")
-				w.moveOn()
-				tt.rules(w)
-				head := w.at("feat/two")
-				rep := w.command("carol", "/mergexo merge")
-				w.wholeTrain()
-				require.Equal(t, "merged", w.badge(), "%s %s", rep.Reason, w.logged.String())
-				if tt.says == "" {
-					assert.NotEqual(t, head, w.at("feat/two"))
-					return
-				}
-				assert.Equal(t, head, w.at("feat/two"))
-				assert.Contains(t, w.request(), "no-ff leaves the head branch as it is: ")
-				assert.Contains(t, w.request(), tt.says)
-			})
-		}
 	}
+	each(t, map[string]row{
+		"branch protection":            {false, object{"push": []string{"octo"}}, `branch protection of branch "feat/two" forbids force pushes`},
+		"signed commits, in a train":   {true, object{"signed": true, "forces": true, "ruleset": 42}, `ruleset 42 of branch "feat/two" accepts only signed commits`},
+		"a ruleset that may be passed": {false, object{"pull": true, "ruleset": 42, "bypass": []string{"github-actions[bot]"}}, ""},
+	}, func(t *testing.T, _ string, tt row) {
+		w := newMerge(t)
+		if tt.train {
+			w = newTrain(t, "ci_retries = 0")
+		}
+		w.proposed("feat/two", "main", "main")
+		w.moveOn()
+		w.barHead(tt.rules)
+		head := w.at("feat/two")
+		rep := w.command("carol", "/mergexo merge")
+		w.wholeTrain()
+		require.Equal(t, "merged", w.badge(), "%s %s", rep.Reason, w.logged.String())
+		if tt.says == "" {
+			assert.NotEqual(t, head, w.at("feat/two"))
+			return
+		}
+		assert.Equal(t, head, w.at("feat/two"))
+		assert.Contains(t, w.request(), "no-ff leaves the head branch as it is: ")
+		assert.Contains(t, w.request(), tt.says)
+	})
 }
 
 // The rules come while the tests run: the request ends at once, and names the branch whose rules they are.
@@ -202,14 +168,6 @@ func TestAHeadThatIsProtectedAboard(t *testing.T) {
 	}
 }
 
-// So do the rules of the base, for those that were about to land.
-func TestABaseThatIsProtectedAboard(t *testing.T) {
-	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n")
-	w.pushesTo("main", func() { w.protect(object{"push": []string{"octo"}}) })
-	w.arrives("open", numbers...)
-	w.requested("merge_failed PROTECTED", "**Not merged: the rules of `main` refuse the push** (`PROTECTED`)")
-}
-
 // signed is a branch with a commit on top of main that has a signature.
 func (w *world) signed(branch string) {
 	w.t.Helper()
@@ -219,25 +177,19 @@ func (w *world) signed(branch string) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/" + branch, "sha": sha})
 }
 
-// A base that takes signed commits only is heard before anything moves, whichever way it says so.
+// A base that takes signed commits only is heard before anything moves.
 func TestABaseThatTakesSignedCommitsOnly(t *testing.T) {
-	each(t, map[string]object{"branch protection": {"signed": true}, "a ruleset": {"signed": true, "ruleset": 42}}, func(t *testing.T, _ string, rules object) {
-		w := newMerge(t, `tests = ["sh", "-c", "echo tested >&2"]`)
-		w.proposed("feat/two", "main", "main")
-		w.protect(rules)
-		base, head := w.at("main"), w.tip()
-		rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
-		assert.Contains(t, rep.Reason, `of branch "main" accepts only signed commits, and `+head[:10]+` has no signature`, "it would land unchanged")
-		for _, order := range []string{"/mergexo merge strategy=no-ff", "/mergexo merge strategy=api"} {
-			w.blocked("PROTECTED", w.command("carol", order))
-		}
-		assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
-
-		w.signed("feat/signed")
-		w.offered("feat/signed", "main")
-		w.done(w.command("carol", "/mergexo merge"))
-		assert.Equal(t, w.at("feat/signed"), w.at("main"))
-	})
+	w := newMerge(t, `tests = ["sh", "-c", "echo tested >&2"]`)
+	w.proposed("feat/two", "main", "main")
+	w.protect(object{"signed": true, "ruleset": 42})
+	base, head := w.at("main"), w.tip()
+	rep := w.blocked("PROTECTED", w.command("carol", "/mergexo merge"))
+	assert.Contains(t, rep.Reason, `of branch "main" accepts only signed commits, and `+head[:10]+` has no signature`, "it would land unchanged")
+	assert.Equal(t, []string{base, head}, []string{w.at("main"), w.tip()})
+	w.signed("feat/signed")
+	w.offered("feat/signed", "main")
+	w.done(w.command("carol", "/mergexo merge"))
+	assert.Equal(t, w.at("feat/signed"), w.at("main"))
 }
 
 // The train does not even have CI test what such a base would refuse.
@@ -248,16 +200,4 @@ func TestNoCarForABaseThatTakesSignedCommitsOnly(t *testing.T) {
 	rep := w.command("carol", "/mergexo merge")
 	assert.Empty(t, w.trains(), rep.Reason)
 	w.requested("merge_failed PROTECTED", `ruleset 42 of branch "main" accepts only signed commits`)
-}
-
-// GitHub signs what it squashes, and cannot sign what it rebases.
-func TestGitHubSignsForABaseThatTakesSignedCommitsOnly(t *testing.T) {
-	w := newMerge(t)
-	w.proposed("feat/two", "main", "main")
-	w.moveOn()
-	w.protect(object{"signed": true})
-	w.api("octo", "PATCH", w.path(""), object{"allow_merge_commit": false, "allow_squash_merge": false})
-	w.blocked("STRATEGY_UNUSABLE", w.command("carol", "/mergexo merge strategy=api"))
-	w.api("octo", "PATCH", w.path(""), object{"allow_squash_merge": true})
-	w.lands("/mergexo merge strategy=api")
 }

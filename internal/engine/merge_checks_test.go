@@ -47,38 +47,3 @@ func TestMergeWaitsForItsChecks(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 	assert.Len(t, w.marked("merge", ""), 1, "one request has one comment")
 }
-
-// Two runs have a job of the same name. That one of them passed later says nothing about the other, of whatever workflow they are. Only
-// its re-run does, and while that is under way, nothing lands.
-func TestMergeWaitsForTheJobsOfAllRuns(t *testing.T) {
-	w := newMerge(t, `required_checks = ["build"]`)
-	w.ci(9001, "test", "completed", "failure")
-	w.ci(9002, "docs", "completed", "success")
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
-	w.ci(9003, "test", "completed", "success")
-	w.handle(w.delivery("workflow_run"))
-	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
-	w.api("octo", "POST", w.path("/actions/runs/9001/rerun-failed-jobs"), nil)
-	w.handle(w.delivery("workflow_run"))
-	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
-	w.ci(9001, "test", "completed", "success")
-	w.done(w.handle(w.delivery("workflow_run")))
-	assert.Equal(t, "merged", w.badge())
-}
-
-func TestASweepSeesThatTheRequiredCheckPassedBesideOneThatNeverEnds(t *testing.T) {
-	w := newMerge(t, `required_checks = ["ci"]`)
-	w.check("slow", "")
-	w.command("carol", "/mergexo merge")
-	require.Equal(t, []string{"in_approval CHECKS_PENDING"}, w.merges())
-	w.check("ci", "failure")
-	w.sweep()
-	require.Equal(t, []string{"in_approval CHECKS_FAILED"}, w.merges())
-	w.rests()
-	w.check("other", "failure") // GitHub's summary is that of the worst check
-	w.sweep()
-	w.check("ci", "success")
-	w.sweep()
-	assert.Equal(t, "merged", w.badge())
-}

@@ -75,50 +75,16 @@ func TestMergeAfterWhatItDependsOnCostsOneCall(t *testing.T) {
 	assert.Equal(t, calls("It greets.")+1, calls("Depends-on: #2, #3"))
 }
 
-// What can never land first refuses the request, each with its sentence.
-func TestMergeOfWhatDependsOnNothingThatCanLand(t *testing.T) {
-	t.Parallel()
-	for body, says := range map[string]string{
-		"Depends-on: #99": "depends on #99, which is not a pull request of this repository",
-		"Depends-on: #1":  "depends on #1, which was closed without being merged",
-		"Depends-on: #2":  "#2 depends on #2: none of them can land first",
-	} {
-		w := dependent(t)
-		w.api("octo", "PATCH", w.path("/pulls/1"), object{"state": "closed"})
-		w.says(2, "%s", body)
-		w.ended(model.ResultBlocked, says, w.command("carol", "/mergexo merge"))
-		answers := w.answers()
-		assert.Contains(t, answers[len(answers)-1], says[1:])
-		assert.Equal(t, "open", w.badge())
-	}
-}
-
 // Three that depend on each other: each request names all of them.
 func TestMergeOfACircle(t *testing.T) {
-	t.Parallel()
-	for _, more := range [][]string{nil, {`verify = "ci"`, `required_checks = ["ci"]`}} {
-		w := dependent(t, more...)
-		w.second("agent/third", "third.txt")
-		w.approve("alice")
-		w.says(1, "Depends on: #3")
-		w.says(3, "Depends-on: #2")
-		rep := w.command("carol", "/mergexo merge")
-		assert.Contains(t, rep.Reason, "#3 depends on #2, #2 depends on #1, #1 depends on #3: none of them can land first")
-		assert.Empty(t, w.merges())
-	}
-}
-
-// A line that names no pull request holds the merge until somebody has fixed it, which a sweep sees.
-func TestMergeOfATextThatCannotBeRead(t *testing.T) {
 	w := dependent(t)
-	w.says(2, "Depends-on: the other one\n\nDepends-on: octo/elsewhere#3")
-	w.command("carol", "/mergexo merge")
-	assert.Contains(t, w.request(), "The line \"Depends-on: the other one\" names no pull request of this repository")
-	assert.Contains(t, w.request(), "the line \"Depends-on: octo/elsewhere#3\" names no pull request of this repository")
-	assert.NotContains(t, strings.Join(w.due(), ","), "merge")
-	w.says(2, "<!-- Depends-on: #12 -->\n> Depends-on: #13\n\n`Depends-on: #14`")
-	w.sweep()
-	assert.Equal(t, "merged", w.badge(), w.logged.String())
+	w.second("agent/third", "third.txt")
+	w.approve("alice")
+	w.says(1, "Depends on: #3")
+	w.says(3, "Depends-on: #2")
+	rep := w.command("carol", "/mergexo merge")
+	assert.Contains(t, rep.Reason, "#3 depends on #2, #2 depends on #1, #1 depends on #3: none of them can land first")
+	assert.Empty(t, w.merges())
 }
 
 // A line that is added to the text of a pull request aboard a car takes it out of that.

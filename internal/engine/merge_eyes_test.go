@@ -30,23 +30,17 @@ func (w *world) writeAs(login, author, path string) {
 
 // Who may write pushes to a pull request of MergeXO's, and approves that: GitHub allows it, since they did not open it.
 func TestWhoPushedToOurPullRequestDoesNotApproveIt(t *testing.T) {
-	type row struct{ author, did string }
-	each(t, map[string]row{
-		"in their name":      {"alice", "wrote a commit of it"},
-		"under another name": {"octo", "pushed to it"},
-	}, func(t *testing.T, _ string, tt row) {
-		w := opened(t)
-		w.writeAs("alice", tt.author, "evil.txt")
-		w.approve("alice")
-		w.command("carol", "/mergexo merge")
-		why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice %s, and nobody else has approved that", w.tip()[:10], tt.did)
-		assert.Equal(t, "open", w.badge(), w.logged.String())
-		w.requested("in_approval APPROVAL_MISSING", why)
-		said := w.explain(w.number)
-		assert.Contains(t, fmt.Sprint(said.Merges), why)
-		w.endorsed("bob")
-		assert.Equal(t, "merged", w.badge(), w.logged.String())
-	})
+	w := opened(t)
+	w.writeAs("alice", "octo", "evil.txt")
+	w.approve("alice")
+	w.command("carol", "/mergexo merge")
+	why := fmt.Sprintf("waiting for 1 approval of %s; the approval by alice does not count, since alice pushed to it, and nobody else has approved that", w.tip()[:10])
+	assert.Equal(t, "open", w.badge(), w.logged.String())
+	w.requested("in_approval APPROVAL_MISSING", why)
+	said := w.explain(w.number)
+	assert.Contains(t, fmt.Sprint(said.Merges), why)
+	w.endorsed("bob")
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
 }
 
 // With auto = "approval" such an approval asks for nothing, and another one does, in the name of who gave it.
@@ -66,23 +60,15 @@ func TestWhoPushedDoesNotAskByTheirApproval(t *testing.T) {
 	assert.Contains(t, w.request(), "requested by the approval of bob")
 }
 
-// Everybody else approves, and who pushed does once somebody else has approved that. Where GitHub does not tell, the authors of the commits
-// decide.
+// Where GitHub does not tell who pushed, the authors of the commits decide.
 func TestWhoElseApproves(t *testing.T) {
-	each(t, map[string]func(w *world){
-		"GitHub does not tell who pushed": func(w *world) {
-			w.writeAs("alice", "octo", "a.txt")
-			w.fail(object{"match": object{"path": "*/octo/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
-			w.approve("alice")
-		},
-		"the agent was asked": func(w *world) { w.command("alice", "Say hello"); w.approve("alice") },
-	}, func(t *testing.T, _ string, asks func(w *world)) {
-		w := opened(t)
-		asks(w)
-		w.command("carol", "/mergexo merge")
-		assert.Equal(t, "merged", w.badge(), w.logged.String())
-		assert.Equal(t, 1, strings.Count(strings.Join(w.gate.seen, "\n"), "/activity"), "who pushed is asked once")
-	})
+	w := opened(t)
+	w.writeAs("alice", "octo", "a.txt")
+	w.fail(object{"match": object{"path": "*/octo/widgets/activity"}, "status": 404, "body": object{"message": "Not Found"}})
+	w.approve("alice")
+	w.command("carol", "/mergexo merge")
+	assert.Equal(t, "merged", w.badge(), w.logged.String())
+	assert.Equal(t, 1, strings.Count(strings.Join(w.gate.seen, "\n"), "/activity"), "who pushed is asked once")
 }
 
 // With four_eyes = "strict" the agent's commits count as those of who asked for them.

@@ -76,20 +76,15 @@ func (g *grouped) toldOnce(ev model.Event) {
 // Somebody merges on the page what is left of a group: the request ends, and says which part it did not merge.
 func TestMergeGroupWhoseRestIsMergedByHand(t *testing.T) {
 	t.Parallel()
-	for _, strategy := range []string{"rebase", "api"} {
-		t.Run("the other one, by "+strategy, func(t *testing.T) {
-			g := newGroup(t)
-			g.mergedBy(strategy)
-			ev := g.restByHand()
-			g.take(ev)
-			g.together()
-			assert.NotContains(t, g.words(), byHand)
-			if strategy == "rebase" { // of what GitHub merges nobody can tell who asked for it
-				assert.Contains(t, g.said()[0]["body"], byHand)
-			}
-			g.toldOnce(ev)
-		})
-	}
+	t.Run("the other one", func(t *testing.T) {
+		g := newGroup(t)
+		ev := g.restByHand()
+		g.take(ev)
+		g.together()
+		assert.NotContains(t, g.words(), byHand)
+		assert.Contains(t, g.said()[0]["body"], byHand)
+		g.toldOnce(ev)
+	})
 	t.Run("where it was requested", func(t *testing.T) {
 		g := newGroup(t)
 		g.turnRound()

@@ -36,7 +36,7 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 		return there && (strings.HasSuffix(r.URL.Path, "/merge") || strings.HasSuffix(r.URL.Path, "git-receive-pack"))
 	}
 	type row struct{ was, now string }
-	every(t, []row{{"api", "rebase"}, {"no-ff", "api"}, {"no-ff", "squash"}}, func(t *testing.T, c row) {
+	every(t, []row{{"api", "rebase"}, {"no-ff", "squash"}}, func(t *testing.T, c row) {
 		g := newGroup(t)
 		g.mergedBy(c.was)
 		seen := false
@@ -52,14 +52,6 @@ func TestMergeGroupKnowsALandingWhoseStrategyIsAnotherByNow(t *testing.T) {
 		g.recover(ev)
 		g.together()
 		g.toldThere("into `main` "+byWay(c.was), landed[:7])
-	})
-	t.Run("where it was requested", func(t *testing.T) {
-		g := newGroup(t, `strategy = "api"`)
-		ev := g.diesAt(diesAfter, func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "octo/widgets/pulls/1/merge") })
-		g.write("octo", "main", ".github/mergexo.toml", strings.Replace(g.settings("main"), `strategy = "api"`, `strategy = "rebase"`, 1))
-		g.recover(ev)
-		g.together()
-		assert.Contains(t, g.words(), "into `main` by api")
 	})
 }
 
@@ -82,39 +74,14 @@ func TestMergeGroupTellsHowAMemberLandedThatWasRecorded(t *testing.T) {
 
 // GitHub's merge queue lands one pull request at a time, and what it protects is not landed past it.
 func TestMergeGroupWithAMemberThatTheMergeQueueMerges(t *testing.T) {
-	every(t, []bool{true, false}, func(t *testing.T, queue bool) {
-		g := newGroup(t)
-		g.mergedBy("github-queue")
-		if queue {
-			g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "queue": "SQUASH"})
-		}
-		_, rep := g.landsNothing().request()
-		assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Equal(t, "open open", g.badges())
-		assert.Contains(t, g.words(), "merge queue")
-		assert.Contains(t, g.words(), "octo/client#1")
-	})
-}
-
-// Where a part has landed and the rest would have to go through the queue by now, the request says so and stays open for other
-// settings.
-func TestMergeGroupWhoseRestTheMergeQueueMergesByNow(t *testing.T) {
 	g := newGroup(t)
-	ev := g.diesAt(diesFirst, g.restLands())
-	protect := func(rules object) {
-		rules["repository"], rules["branch"], rules["ruleset"] = "octo/client", "main", 42
-		g.world.put("/_sandbox/protection", rules)
-	}
 	g.mergedBy("github-queue")
-	protect(object{"queue": "SQUASH"})
-	there := g.main()
-	g.take(ev)
-	assert.Equal(t, there, g.main(), "nothing lands past the queue")
-	g.requested("merging STRATEGY_UNUSABLE", "merge queue")
-	protect(object{})
-	g.mergedBy("rebase")
-	g.take(ev)
-	g.together()
+	g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "queue": "SQUASH"})
+	_, rep := g.landsNothing().request()
+	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, "open open", g.badges())
+	assert.Contains(t, g.words(), "merge queue")
+	assert.Contains(t, g.words(), "octo/client#1")
 }
 
 // The part that has landed is not forgotten where another one cannot be read by now: the request stays open, and the rest lands once
@@ -123,40 +90,34 @@ func TestMergeGroupKeepsAPartThatLandedWhereAnotherCannotBeRead(t *testing.T) {
 	type row struct {
 		landed string
 		dies   func(g *grouped) model.Event
-	}
-	spoils := map[string]func(g *grouped) (repair func()){
-		"settings": func(g *grouped) func() {
-			g.put("main", ".github/mergexo.toml", "[merge\n")
-			return func() { g.mergedBy("rebase") }
-		},
-		"rights": func(g *grouped) func() {
-			g.may("bob", "none")
-			return func() { g.may("bob", "admin") }
-		},
+		rights bool // they are what is missing, and not the settings
 	}
 	each(t, map[string]row{
-		"the first has landed":                   {"merged open", (*grouped).landsInPart},
-		"the one that cannot be read has landed": {"open merged", (*grouped).landsInPart},
-		"nobody has said yet that it has landed": {"open merged", (*grouped).landsThereUnsaid},
+		"the first has landed":                   {"merged open", (*grouped).landsInPart, true},
+		"the one that cannot be read has landed": {"open merged", (*grouped).landsInPart, false},
+		"nobody has said yet that it has landed": {"open merged", (*grouped).landsThereUnsaid, false},
 	}, func(t *testing.T, _ string, c row) {
-		each(t, spoils, func(t *testing.T, _ string, spoil func(g *grouped) (repair func())) {
-			g := newGroup(t)
-			g.may("bob", "admin")
-			g.becomes("bob", "admin").resets("[repo]", "[repo]\nbots = [\"octo\", \"bob\"]")
-			if c.landed == "open merged" {
-				g.turnRound()
-			}
-			ev := c.dies(g)
-			require.Equal(t, c.landed, g.badges())
-			repair := spoil(g)
-			rep := g.by(g.engineAs("sandbox-bob"), ev)
-			g.over(g.runs)
-			assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
-			assert.Contains(t, g.words(), "octo/client")
-			repair()
-			g.take(ev)
-			g.together()
-		})
+		g := newGroup(t)
+		g.may("bob", "admin")
+		g.becomes("bob", "admin").resets("[repo]", "[repo]\nbots = [\"octo\", \"bob\"]")
+		if c.landed == "open merged" {
+			g.turnRound()
+		}
+		ev := c.dies(g)
+		require.Equal(t, c.landed, g.badges())
+		if c.rights {
+			g.may("bob", "none")
+		} else {
+			g.put("main", ".github/mergexo.toml", "[merge\n")
+		}
+		rep := g.by(g.engineAs("sandbox-bob"), ev)
+		g.over(g.runs)
+		assert.Equal(t, []string{"merging GROUP_MEMBER"}, g.merges(), rep.Reason)
+		assert.Contains(t, g.words(), "octo/client")
+		g.may("bob", "admin")
+		g.mergedBy("rebase")
+		g.take(ev)
+		g.together()
 	})
 }
 
@@ -167,18 +128,15 @@ func byWay(strategy string) string {
 
 // So it is with a request of its own: what landed in a run that died is told as it landed.
 func TestMergeTellsTheStrategyByWhichADeadRunLanded(t *testing.T) {
-	type row struct{ was, now string }
-	every(t, []row{{"api", "rebase"}, {"no-ff", "squash"}, {"rebase", "api"}}, func(t *testing.T, c row) {
-		w := newMerge(t, "strategy = \""+c.was+"\"")
-		w.write("octo", "main", "other.txt", "meanwhile\n")
-		before := w.at("main")
-		w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
-		ev := w.say("carol", "/mergexo merge")
-		w.dies(ev)
-		w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), c.was, c.now, 1))
-		w.recover(ev)
-		w.requested("done", "into `main` "+byWay(c.was))
-	})
+	w := newMerge(t, `strategy = "api"`)
+	w.write("octo", "main", "other.txt", "meanwhile\n")
+	before := w.at("main")
+	w.gate.when(diesFirst, func(_ *http.Request) bool { return w.at("main") != before })
+	ev := w.say("carol", "/mergexo merge")
+	w.dies(ev)
+	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.settings("main"), "api", "rebase", 1))
+	w.recover(ev)
+	w.requested("done", "into `main` by api")
 }
 
 // diesBeforeItLands lets the process die once it has said on both pull requests what is to land.

@@ -170,25 +170,18 @@ func (g *grouped) claims(where model.Repo, number int, left time.Duration) {
 // A turn that is at work on any of them is waited for, as long as a lock is.
 func TestMergeGroupWaitsForATurn(t *testing.T) {
 	type row struct {
-		there  bool
 		left   time.Duration
 		result model.Result
 		badges string
 		merges string
 	}
 	each(t, map[string]row{
-		"here, for a while":  {false, 20 * time.Second, model.ResultDone, "merged merged", "done"},
-		"there, for a while": {true, 20 * time.Second, model.ResultDone, "merged merged", "done"},
-		"here, for long":     {false, time.Hour, model.ResultRetry, "open open", "in_approval BUSY"},
-		"there, for long":    {true, time.Hour, model.ResultRetry, "open open", "in_approval BUSY"},
+		"for a while": {20 * time.Second, model.ResultDone, "merged merged", "done"},
+		"for long":    {time.Hour, model.ResultRetry, "open open", "in_approval BUSY"},
 	}, func(t *testing.T, _ string, c row) {
 		g := newGroup(t)
 		g.passes = true
-		where, number := model.Repo{Owner: "octo", Name: "widgets"}, g.number
-		if c.there {
-			where, number = model.Repo{Owner: "octo", Name: "client"}, g.theirs
-		}
-		g.claims(where, number, c.left)
+		g.claims(model.Repo{Owner: "octo", Name: "client"}, g.theirs, c.left)
 		_, rep := g.request()
 		assert.Equal(t, c.result, rep.Result, rep.Reason)
 		g.left(c.badges, c.merges)

@@ -51,16 +51,12 @@ func TestAMergeThatNoRunIsAtCanBeCancelled(t *testing.T) {
 
 // TestAGroupIsRefusedBeforeItMovesWhereABaseWantsChecks: no train tests a group, so that what is built for it has none.
 func TestAGroupIsRefusedBeforeItMovesWhereABaseWantsChecks(t *testing.T) {
-	every(t, []string{client, "/api/v3/repos/" + repo.String()}, func(t *testing.T, at string) {
-		g := newGroup(t)
-		g.api("octo", "PUT", at+"/branches/main/protection", object{
-			"required_status_checks": object{"strict": false, "contexts": []string{"ci"}}, "enforce_admins": true, "required_pull_request_reviews": nil, "restrictions": nil,
-		})
-		head := g.api("octo", "GET", at+"/git/ref/heads/agent/greet", nil).at("object", "sha")
-		g.api("octo", "POST", at+"/statuses/"+head.(string), object{"state": "success", "context": "ci"})
-		_, rep := g.landsNothing().request()
-		assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
-		assert.Equal(t, head, g.api("octo", "GET", at+"/git/ref/heads/agent/greet", nil).at("object", "sha"), "no head was moved for nothing")
-		assert.Contains(t, g.world.request(), "accepts only commits that have passed ci")
-	})
+	g := newGroup(t)
+	g.world.put("/_sandbox/protection", object{"repository": "octo/client", "branch": "main", "ruleset": 42, "checks": []string{"ci"}})
+	head := g.api("octo", "GET", client+"/git/ref/heads/agent/greet", nil).at("object", "sha")
+	g.api("octo", "POST", client+"/statuses/"+head.(string), object{"state": "success", "context": "ci"})
+	_, rep := g.landsNothing().request()
+	assert.NotEqual(t, model.ResultDone, rep.Result, rep.Reason)
+	assert.Equal(t, head, g.api("octo", "GET", client+"/git/ref/heads/agent/greet", nil).at("object", "sha"), "no head was moved for nothing")
+	assert.Contains(t, g.world.request(), "accepts only commits that have passed ci")
 }

@@ -65,13 +65,6 @@ func TestMergeWhoseRequestWasEditedBlocks(t *testing.T) {
 	assert.Len(t, w.marked("block", ""), 1)
 }
 
-// Who has taken over the source issue by a label has taken over its pull request.
-func TestMergeOfWhatIsTakenOverByItsSourceIssue(t *testing.T) {
-	w := takenOver(t).landsNothing()
-	w.command("carol", "/mergexo merge")
-	assert.Equal(t, "open", w.badge())
-}
-
 // The work of a turn that an agent has finished and whose run has died comes before the merge that is asked for.
 func TestMergeLeavesNoPlannedTurnBehind(t *testing.T) {
 	w := newMerge(t).landsNothing() // what the turn makes is not what was approved

@@ -29,20 +29,9 @@ func TestMergeIsHeldByWhatPeopleSayOfIt(t *testing.T) {
 	}
 	each(t, map[string]row{
 		"a title": {"", func(w *world) { w.rename(1, "[WIP] Greet people") }, `- Its title begins with "WIP"`, func(w *world) { w.rename(1, "Greet people") }},
-		"a label": {`hold_labels = ["later"]`, func(w *world) { w.labels("carol", "later") }, `- Label "later" is on the pull request`, func(w *world) {
-			w.later(time.Minute)
-			w.send("carol", "DELETE", w.path("/issues/1/labels/later"), nil)
-		}},
-		"a label that is missing": {`need_labels = ["qa"]`, func(*world) {}, "- Missing labels: qa", func(w *world) { w.labels("carol", "qa") }},
 		"a reviewer": {`wait_for_reviewers = true`, func(w *world) {
 			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
 		}, "- Missing requested reviews: bob", func(w *world) { w.opinion("bob", "COMMENT") }},
-		"a team": {`wait_for_reviewers = true`, func(w *world) {
-			w.api("carol", "POST", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
-		}, "missing requested reviews: a team that the token may not see", func(w *world) {
-			w.api("carol", "DELETE", w.pull("/requested_reviewers"), object{"team_reviewers": []string{"core"}})
-			w.command("carol", "/mergexo merge")
-		}},
 	}, func(t *testing.T, name string, c row) {
 		w := newMerge(t, c.settings)
 		c.hold(w)
@@ -91,14 +80,4 @@ func TestWhatPeopleAreDoneWithIsNoFeedback(t *testing.T) {
 	assert.Contains(t, string(out), "FORBIDDEN")
 	w.done(w.handle(w.remark("alice", "Now do it.")))
 	assert.Len(t, w.replies(), 1, "to the new thread only")
-}
-
-// A squash of one commit keeps its message, whatever the pull request is called.
-func TestASquashOfOneCommitKeepsItsMessage(t *testing.T) {
-	w := newMerge(t)
-	message := w.bare("log", "-1", "--format=%B", w.tip())
-	w.write("octo", "main", "other.txt", "meanwhile\n")
-	w.command("carol", "/mergexo merge strategy=squash")
-	require.Equal(t, "merged", w.badge(), w.logged.String())
-	assert.Equal(t, message, w.bare("log", "-1", "--format=%B", "main"))
 }

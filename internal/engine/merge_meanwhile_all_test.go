@@ -15,13 +15,10 @@ func TestMergeLooksOnceMoreAfterItsTests(t *testing.T) {
 		ends string // how the request ends; "" where that is not what counts
 	}
 	each(t, map[string]row{
-		"closed":             {deed{"octo", "PATCH", "/pulls/1", `{"state":"closed"}`}, "merge_failed CLOSED"},
-		"frozen":             {deed{"octo", "POST", "/issues/1/labels", `{"labels":["mergexo:freeze"]}`}, "in_approval FROZEN"},
-		"approval dismissed": {deed{"octo", "PUT", "/pulls/1/reviews/REVIEW/dismissals", `{"message":"on second thought"}`}, "in_approval APPROVAL_MISSING"},
-		"changes requested":  {deed{"bob", "POST", "/pulls/1/reviews", `{"event":"REQUEST_CHANGES","body":"not like this"}`}, ""}, // the words are answered in the same run, which moves the head
-		"head moved":         {deed{"octo", "PUT", "/contents/late.txt", `{"branch":"agent/greet","message":"late","content":"bGF0ZQo="}`}, "merge_failed HEAD_MOVED"},
-		"branch deleted":     {deed{"octo", "DELETE", "/git/refs/heads/agent/greet", ""}, "merge_failed CLOSED"},
-		"retargeted":         {deed{"octo", "PATCH", "/pulls/1", `{"base":"other"}`}, "merge_failed RETARGETED"},
+		"closed":            {deed{"octo", "PATCH", "/pulls/1", `{"state":"closed"}`}, "merge_failed CLOSED"},
+		"changes requested": {deed{"bob", "POST", "/pulls/1/reviews", `{"event":"REQUEST_CHANGES","body":"not like this"}`}, ""}, // the words are answered in the same run, which moves the head
+		"head moved":        {deed{"octo", "PUT", "/contents/late.txt", `{"branch":"agent/greet","message":"late","content":"bGF0ZQo="}`}, "merge_failed HEAD_MOVED"},
+		"retargeted":        {deed{"octo", "PATCH", "/pulls/1", `{"base":"other"}`}, "merge_failed RETARGETED"},
 	}, func(t *testing.T, name string, c row) {
 		w := whileTested(t, c.does).landsNothing()
 		w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/other", "sha": w.at("main")})

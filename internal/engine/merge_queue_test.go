@@ -94,10 +94,6 @@ func TestOutOfTheMergeQueue(t *testing.T) {
 	each(t, map[string]row{
 		"a check fails": {func(w *world) model.Event { w.groupChecked("failure"); return w.delivery("pull_request") },
 			"merge_failed CHECKS_FAILED", "https://ci.example/7"},
-		"a person takes it out": {func(w *world) model.Event {
-			w.asPerson("bob", "dequeuePullRequest", "id")
-			return w.delivery("pull_request")
-		}, "merge_failed DEQUEUED", "bob (manual)"},
 		"somebody pushes": {func(w *world) model.Event {
 			w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
 			return w.delivery("pull_request")

@@ -81,16 +81,13 @@ func TestRevertGoesOnWhereTheBaseMovedMeanwhile(t *testing.T) {
 
 // Once its pull request is open, a revert is answered with it, whatever happened to the base, the branch or the pull request since.
 func TestRevertIsAnsweredWithThePullRequestThatADeadRunOpened(t *testing.T) {
-	closes := func(w *world) { w.api("octo", "PATCH", w.path("/pulls/2"), object{"state": "closed"}) }
 	each(t, map[string]func(w *world){
 		"later changes conflict": func(w *world) { w.write("octo", "main", "greeting.txt", "hello\nall of you\n") },
 		"it is merged, and its branch is gone": func(w *world) {
 			w.api("octo", "PUT", w.path("/pulls/2/merge"), object{"merge_method": "squash"})
 			w.branchGone("mergexo/revert-1")
 		},
-		"it is closed":                         func(w *world) { closes(w); w.moveOn() },
-		"it is closed, and its branch is gone": func(w *world) { closes(w); w.branchGone("mergexo/revert-1") },
-		"somebody pushed to it":                func(w *world) { w.write("alice", "mergexo/revert-1", "more.txt", "more\n"); w.moveOn() },
+		"somebody pushed to it": func(w *world) { w.write("alice", "mergexo/revert-1", "more.txt", "more\n"); w.moveOn() },
 	}, func(t *testing.T, _ string, since func(w *world)) {
 		w, ev := undoneUntil(t, opening)
 		require.Len(t, w.opened(), 1)

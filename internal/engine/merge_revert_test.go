@@ -3,7 +3,6 @@ package engine_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -52,22 +51,6 @@ func TestRevertOfWhatGitHubMerged(t *testing.T) {
 		assert.NotContains(t, tree, "second.txt")
 		assert.Contains(t, tree, "later.txt")
 	})
-}
-
-// Its tests end with the run, as those of a merge do. The next run makes the revert.
-func TestRevertTestsEndWithTheRun(t *testing.T) {
-	t.Parallel()
-	w := merged(t)
-	w.write("octo", "main", ".github/mergexo.toml", "[agent]\nrun_timeout = \"30s\"\n[merge]\ntests = [\"sh\", \"-c\", \"echo waiting; exec tail -f /dev/null\"]\n")
-	w.passing(30*time.Second, "waiting")
-	rep := w.command("carol", "/mergexo revert")
-	assert.Equal(t, model.ResultRetry, rep.Result)
-	assert.Contains(t, rep.Reason, `run_timeout = "30s"`)
-	assert.Empty(t, w.opened())
-
-	w.write("octo", "main", ".github/mergexo.toml", strings.Replace(w.fileOf("main", ".github/mergexo.toml"), "echo waiting; exec tail -f /dev/null", "true", 1))
-	w.handle(w.delivery("issue_comment"))
-	assert.Len(t, w.opened(), 1)
 }
 
 func TestRevertThatCannotBeDone(t *testing.T) {

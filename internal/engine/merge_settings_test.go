@@ -17,7 +17,6 @@ func TestMergeLandsByTheSettingsOfTheBaseThatItLandsOn(t *testing.T) {
 	type row struct{ was, now, ends string }
 	each(t, map[string]row{
 		"two approvals":         {"[merge]", "[merge]\napprovals = 2", "in_approval APPROVAL_MISSING"},
-		"a check":               {"[merge]", "[merge]\nrequired_checks = [\"ci\"]", "in_approval CHECKS_PENDING"},
 		"another strategy":      {"[merge]", "[merge]\nstrategy = \"squash\"", "done"},
 		"other tests that fail": {"tests = [", `tests = ["false"] # [`, "merge_failed PRE_MERGE_FAILED"},
 	}, func(t *testing.T, _ string, c row) {

@@ -14,7 +14,7 @@ import (
 // When the lower pull request of a stack lands, those on its branch get its base, with a line here and there, and land on main
 // once they are approved for it.
 func TestAStackLandsWhereItsBaseWent(t *testing.T) {
-	each(t, map[string]string{"here": "", "in a train": "", "merged by GitHub": " strategy=api"}, func(t *testing.T, name, words string) {
+	each(t, map[string]string{"in a train": "", "merged by GitHub": " strategy=api"}, func(t *testing.T, name, words string) {
 		w := newMerge(t)
 		if name == "in a train" {
 			w = newTrain(t, "ci_retries = 0")
@@ -83,28 +83,4 @@ func TestAPullRequestThatCannotGetTheNewBase(t *testing.T) {
 	w.api("octo", "POST", w.path("/pulls"), object{"title": "Also", "head": "feat/top", "base": "main"})
 	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result, w.logged.String())
 	assert.Contains(t, w.request(), fmt.Sprintf("Pull request %d is still based on branch feat/low, because GitHub did not change that: ", top))
-}
-
-// A request that was made for the branch of the lower one was not for main: it ends, and says so.
-func TestARequestOnTheBranchOfALowerPullRequest(t *testing.T) {
-	t.Parallel()
-	for _, train := range []bool{false, true} {
-		w := newMerge(t)
-		if train {
-			w = newTrain(t, "ci_retries = 0")
-		}
-		low := w.proposed("feat/low", "main", "main")
-		top := w.proposed("feat/top", "feat/low", "feat/low")
-		w.labels("carol", "mergexo:freeze")
-		w.command("carol", "/mergexo merge")
-		require.Equal(t, []string{"in_approval FROZEN"}, w.merges())
-		w.number, w.head = low, "feat/low"
-		w.command("carol", "/mergexo merge")
-		w.wholeTrain()
-		require.Equal(t, "merged", w.badge(), w.logged.String())
-		w.number, w.head = top, "feat/top"
-		w.later(time.Minute)
-		w.sweep()
-		assert.Equal(t, []string{"merge_failed RETARGETED"}, w.merges(), w.logged.String())
-	}
 }

@@ -55,11 +55,8 @@ func TestMergeThatFailsTouchesNothing(t *testing.T) {
 	}
 	each(t, map[string]row{
 		"tests that fail":              {`tests = ["sh", "-c", "echo the end of it; exit 3"]`, "", nil, model.CodeTests, []string{"the end of it"}},
-		"tests that are missing":       {`tests = ["./no-such-script"]`, "", nil, model.CodeTests, []string{"no-such-script"}},
-		"tests that are no program":    {`tests = ["./greeting.txt"]`, "", nil, model.CodeTests, []string{"greeting.txt"}},
 		"tests that never end":         {"tests = [\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\"", "", nil, model.CodeTests, []string{"7s"}},
 		"a setup that fails":           {setup(`["sh", "-c", "echo no such package; exit 3"]`), "", nil, model.CodeSetup, []string{"no such package", "`[merge] setup`"}},
-		"a setup that is missing":      {setup(`["./no-such-script"]`), "", nil, model.CodeSetup, []string{"no-such-script", "`[merge] setup`"}},
 		"a setup that never ends":      {setup("[\"sh\", \"-c\", \"echo waiting; sleep 1000\"]\ntest_timeout = \"7s\""), "", nil, model.CodeSetup, []string{"7s", "`[merge] setup`"}},
 		"a checkout that is not there": {"tests_in = \"checkout\"\ntests = [\"true\"]", "", nil, model.CodeNoCheckout, []string{"`actions/checkout`"}},
 		"a conflict":                   {"", "", func(w *world) { w.write("octo", "main", "greeting.txt", "goodbye\n") }, model.CodeConflict, []string{"greeting.txt"}},

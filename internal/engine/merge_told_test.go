@@ -53,16 +53,6 @@ func TestAFailedMergeIsFeedbackByItself(t *testing.T) {
 	assert.Equal(t, "merged", w.badge())
 }
 
-func TestAFailedMergeAndAFailedRunAreAnsweredTogether(t *testing.T) {
-	w := newMerge(t, `tests = ["sh", "-c", "echo FAIL TestGreet; exit 1"]`, "[feedback]", `ci = "first_fail"`, `merge = "first_fail"`)
-	w.agent = "record+fixes"
-	w.ci(9001, "test", "completed", "failure")
-	w.done(w.command("carol", "/mergexo merge"))
-	assert.Contains(t, w.receipt(), "**Answered 1 failed workflow run and 1 failed merge** with commit ")
-	assert.Len(t, w.requests()[0].Feedback, 2)
-	assert.Len(t, w.requests()[0].CI, 1, "the failed job")
-}
-
 // In two jobs, the turn begins with the next event, which has an agent's job.
 func TestAFailedMergeIsFeedbackInTwoJobs(t *testing.T) {
 	w := failing(t, "first_fail")
@@ -142,23 +132,4 @@ func TestEveryTurnOnAHeadIsToldOfItsFailedMerge(t *testing.T) {
 	w.write("bob", w.head, "more.txt", "more\n")
 	require.Equal(t, model.ResultDone, w.handle(w.say("alice", "And now?")).Result)
 	assert.Nil(t, w.requests()[3].Failed, "it was another head's")
-}
-
-func TestAnAgentIsToldWhereItsBranchConflicts(t *testing.T) {
-	w := newWorld(t, "", "[merge]\ntests = \"none\"\n[feedback]\nmerge = \"first_fail\"")
-	w.write("octo", "main", "greeting.txt", "hello\nmoon\n")
-	w.approve("alice")
-	w.agent = "record+merge+resolve"
-	w.done(w.command("carol", "/mergexo merge"))
-	asked := w.requests()
-	assert.Equal(t, model.CodeConflict, asked[0].Failed.Code)
-	for _, text := range []string{asked[0].Failed.Text, asked[0].Prompt} {
-		assert.Contains(t, text, "- `greeting.txt` (content)")
-		assert.Contains(t, text, "=======\nworld\n>>>>>>> ")
-		assert.NotContains(t, text, "Rebase the branch")
-	}
-	assert.Equal(t, "hello\nboth\n", w.file("greeting.txt"))
-	w.approve("alice")
-	require.Equal(t, model.ResultDone, w.command("carol", "/mergexo merge").Result)
-	assert.Equal(t, "merged", w.badge())
 }

@@ -20,14 +20,6 @@ func (w *world) request() string {
 	return said[0]["body"].(string)
 }
 
-func TestMergeOfAnApprovalThatIsStale(t *testing.T) {
-	w := newMerge(t)
-	w.write("alice", w.head, "greeting.txt", "hello\nworld\nand more\n")
-	w.blocked("APPROVAL_STALE", w.inVain("/mergexo merge", "in_approval APPROVAL_STALE"))
-	w.done(w.endorsed("bob"))
-	assert.Equal(t, "merged", w.badge())
-}
-
 func TestMergeApprovalHoldsForTheSameChangeOnANewerBase(t *testing.T) {
 	w := newMerge(t)
 	w.write("octo", "main", "other.txt", "meanwhile\n")
@@ -37,18 +29,6 @@ func TestMergeApprovalHoldsForTheSameChangeOnANewerBase(t *testing.T) {
 	w.move(sha)
 	w.done(w.command("carol", "/mergexo merge"))
 	assert.Equal(t, sha, w.at("main"))
-}
-
-func TestMergeOfAnotherHeadThanTheOneAskedFor(t *testing.T) {
-	w := newMerge(t)
-	before := w.at("main")
-	w.command("carol", "/mergexo merge sha="+before[:12])
-	assert.Equal(t, before, w.at("main"))
-	assert.Empty(t, w.merges())
-	said := w.marked("command", "")
-	require.Len(t, said, 1)
-	assert.Contains(t, said[0]["body"], w.tip()[:10], "the head as it is")
-	w.done(w.command("carol", "/mergexo merge sha="+w.tip()[:12]))
 }
 
 func TestMergeWhileTheBaseMoves(t *testing.T) {

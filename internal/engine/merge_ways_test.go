@@ -70,14 +70,6 @@ func TestMergeSquashSaysTheSameAfterTheBaseHasMoved(t *testing.T) {
 	assert.Equal(t, want, squashed(t, true))
 }
 
-// The operations issue asks for a merge, and the same run does it.
-func TestMergeFromTheOperationsIssue(t *testing.T) {
-	w := newMerge(t)
-	say, _ := w.operationsIssue()
-	w.done(say("/mergexo merge pr=1"))
-	assert.Equal(t, "merged", w.badge())
-}
-
 // A request that waits is found however much was said since.
 func TestMergeThatWaitsIsFoundBehindManyComments(t *testing.T) {
 	w := unapproved(t).whoseAgent("talk")
