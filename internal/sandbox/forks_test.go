@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -103,47 +102,4 @@ func TestAForkIsDeleted(t *testing.T) {
 			require.Equal(t, "MERGED", w.seen(n)["state"])
 		})
 	}
-}
-
-func TestAnswersComeLate(t *testing.T) {
-	w := newTown(t)
-	hour, asked := make(chan time.Time), make(chan time.Duration, 9)
-	w.s.after = func(d time.Duration) <-chan time.Time { asked <- d; return hour }
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": -1}).want(422)
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 3_600_000}).want(204)
-
-	answers := make(chan int, 2)
-	for _, path := range []string{"GET " + restPrefix + repoPath, "POST " + graphqlPath} {
-		method, path, _ := strings.Cut(path, " ")
-		go func() {
-			r, _ := http.NewRequest(method, w.url+path, strings.NewReader(`{"query": "{ viewer { login } }"}`))
-			r.Header.Set("Authorization", "Bearer sandbox-octo")
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				answers <- 0
-				return
-			}
-			_ = resp.Body.Close()
-			answers <- resp.StatusCode
-		}()
-	}
-	for range 2 { // both wait, and neither for the other
-		require.Equal(t, time.Hour, <-asked)
-	}
-	w.as("", "GET", "/_sandbox/deliveries", nil).want(200)
-	w.clone("octo").git("ls-remote", "origin")
-	require.Empty(t, answers)
-	require.Empty(t, asked)
-	close(hour)
-	require.Equal(t, []int{200, 200}, []int{<-answers, <-answers})
-
-	w.restart()
-	waited := false
-	w.s.after = func(d time.Duration) <-chan time.Time { waited = d == time.Hour; return hour }
-	w.as("octo", "GET", repoPath, nil).want(200)
-	require.True(t, waited, "it survives a restart")
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 0}).want(204)
-	waited = false
-	w.as("octo", "GET", repoPath, nil).want(200)
-	require.False(t, waited)
 }

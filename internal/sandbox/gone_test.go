@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/must"
-	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
 
 // stay sends a request and follows nothing.
@@ -93,65 +92,4 @@ func TestATransferredIssue(t *testing.T) {
 	require.Equal(t, 404, w.stay("stranger", "GET", issue, "").StatusCode, "who may not see where it went is not told")
 	require.Equal(t, 301, w.stay("octo", "GET", issue, "").StatusCode)
 	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1, "nothing was said by calls that were not followed")
-}
-
-// Nothing in the API says that an issue was converted, but that it is closed and takes no comments.
-func TestAConvertedIssue(t *testing.T) {
-	w := newTown(t)
-	w.grant("wendy", "write")
-	issue := w.issue("rita")
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "converted"}).want(204)
-	require.Equal(t, "map[closed:true locked:true title:Broken]", w.graph(1))
-	for _, login := range []string{"wendy", "octo", "actions", "rita"} {
-		w.as(login, "POST", issue+"/comments", obj{"body": "x"}).want(403)
-	}
-	w.as("octo", "DELETE", issue+"/lock", nil).want(204)
-	w.as("octo", "POST", issue+"/comments", obj{"body": "x"}).want(403)
-}
-
-// What is documented for an issue that is gone is answered as it is documented.
-func TestGoneIssuesAreGitHubs(t *testing.T) {
-	w := newTown(t)
-	w.as("octo", "POST", "/user/repos", obj{"name": "gears", "auto_init": true}).want(201)
-	w.issue("rita")
-	w.issue("rita")
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 2, "state": "transferred", "to": "octo/gears"}).want(200)
-	api := must.Get(conform.Load())(t)
-	for path, want := range map[string]int{"/issues/1": 410, "/issues/2": 301, "/issues/1/labels": 410, "/issues/2/labels": 301} {
-		req := must.Get(http.NewRequest("GET", w.url+restPrefix+repoPath+path, nil))(t)
-		resp := must.Get(http.DefaultTransport.RoundTrip(req))(t)
-		body := make([]byte, 1<<12)
-		n, _ := resp.Body.Read(body)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, want, resp.StatusCode)
-		require.NoError(t, api.Check(req, nil, resp.StatusCode, resp.Header, body[:n]))
-	}
-}
-
-func TestAnEmptyRepository(t *testing.T) {
-	w := newTown(t)
-	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/bare", "empty": true}).want(201)
-	g := &gqlWorld{Server: w.s, t: t}
-	state := func() any {
-		return g.ask("octo", `{ repository(owner: "octo", name: "bare") { isEmpty defaultBranchRef { name } ref(qualifiedName: "refs/heads/main") { name } issues(first: 5) { totalCount } } }`, nil).fine().at("repository")
-	}
-	w.as("rita", "POST", "/repos/octo/bare/issues", obj{"title": "Begin"}).want(201)
-	require.Equal(t, obj{"isEmpty": true, "defaultBranchRef": nil, "ref": nil, "issues": obj{"totalCount": 1.0}}, state())
-	w.as("octo", "GET", "/repos/octo/bare", nil).want(200)
-	w.as("octo", "POST", "/repos/octo/bare/pulls", obj{"title": "x", "head": "x", "base": "main"}).want(422)
-
-	c := &clone{w, "octo", t.TempDir()}
-	c.git("clone", "-q", w.url+"/octo/bare", ".")
-	c.git("checkout", "-q", "-b", "agent/first")
-	c.push("a.txt", "a\n")
-	require.Equal(t, obj{"isEmpty": false, "defaultBranchRef": obj{"name": "agent/first"}, "ref": nil, "issues": obj{"totalCount": 1.0}}, state(), "the first branch becomes the default one")
-	c.git("push", "-q", "origin", "HEAD:refs/heads/main")
-	require.Equal(t, obj{"name": "agent/first"}, state().(obj)["defaultBranchRef"], "and stays it")
-
-	empty := emptyTown(t)
-	require.NoError(t, empty.s.Seed(func(d *Seeder) error {
-		return d.Repository(SeedRepository{FullName: "octo/bare", Empty: true, Files: map[string]string{"a": "b"}})
-	}))
-	require.Empty(t, empty.s.world.repository("octo", "bare").Refs)
 }

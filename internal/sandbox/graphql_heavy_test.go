@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/must"
 )
 
 const gqlConversation = `{ repository(owner: "octo", name: "widgets") { pullRequest(number: 2) { title
@@ -91,28 +88,4 @@ func TestAPartialAnswer(t *testing.T) {
 	a = w.ask("ann", `{ viewer { login } }`, nil)
 	assert.Nil(t, a.Data)
 	assert.Len(t, a.Errors, 1)
-}
-
-func TestAFineGrainedTokenSeesNoCheckRuns(t *testing.T) {
-	w := newGQLWorld(t)
-	head := w.pulls.headSHA(w.pull)
-	w.repo.CheckRuns = append(w.repo.CheckRuns, &CheckRun{ID: w.world.nextID(), Name: "ci", SHA: head, Status: "completed", Conclusion: "success", App: actionsLogin})
-	w.repo.Statuses = append(w.repo.Statuses, &Status{ID: w.world.nextID(), SHA: head, State: "success", Context: "lint", Creator: "ann", CreatedAt: w.now})
-	query := gqlInPull(`statusCheckRollup { state contexts(first: 5) { nodes { __typename ... on CheckRun { name status } ... on StatusContext { context } } } }`)
-	w.ask("ann", query, nil).fine()
-	body := must.Get(json.Marshal(map[string]any{"query": query}))(t)
-	a := w.post("bearer github_pat_sandbox-ann", string(body))
-	assert.Equal(t, "SUCCESS", a.pull("statusCheckRollup", "state"), "the sum it sees")
-	assert.Nil(t, a.pull("statusCheckRollup", "contexts", "nodes", 0))
-	assert.Equal(t, "lint", a.pull("statusCheckRollup", "contexts", "nodes", 1, "context"))
-	require.Len(t, a.Errors, 1, "one for the check run, not one for each of its fields")
-	assert.Equal(t, []any{"FORBIDDEN", noChecks, []any{"repository", "pullRequest", "statusCheckRollup", "contexts", "nodes", 0.0}},
-		[]any{a.Errors[0]["type"], a.Errors[0]["message"], a.Errors[0]["path"]})
-	for token, want := range map[string]int{"github_pat_sandbox-ann": http.StatusForbidden, "sandbox-ann": http.StatusOK} {
-		r := httptest.NewRequest(http.MethodGet, restPrefix+"/repos/octo/widgets/commits/main/check-runs", nil)
-		r.Header.Set("Authorization", "Bearer "+token)
-		rec := httptest.NewRecorder()
-		w.ServeHTTP(rec, r)
-		assert.Equal(t, want, rec.Code, rec.Body)
-	}
 }
