@@ -43,6 +43,9 @@ func TestFilesAsGitWritesThemAreNoChanges(t *testing.T) {
 			"another file": {"new.txt": "new\n"},
 			"one of them":  {"new.txt": "new\n", "one.x": "z\n"},
 		} {
+			if how == "another file" && name != "CRLF under text" {
+				continue // two.x is such a file of the other
+			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				d, c, met := differingDesk(t, row.attributes, row.raw, change)
