@@ -32,32 +32,6 @@ func (w *town) graph(number int) string {
 	return fmt.Sprint(a.at("repository", "issueOrPullRequest"))
 }
 
-func TestADeletedIssue(t *testing.T) {
-	w := newTown(t)
-	issue := w.issue("rita")
-	said := id(w.as("rita", "POST", issue+"/comments", obj{"body": "x"}).want(201).obj())
-	before := w.deliveries()
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
-	require.Equal(t, []string{"issues.deleted"}, w.delivered(before))
-	for _, call := range []string{"GET ", "PATCH ", "GET /comments", "POST /comments", "POST /labels", "PUT /lock"} {
-		method, path, _ := strings.Cut(call, " ")
-		require.Equal(t, "This issue was deleted", w.as("octo", method, issue+path, nil).want(410).obj()["message"], call)
-	}
-	w.as("octo", "PATCH", fmt.Sprintf("%s/issues/comments/%d", repoPath, said), obj{"body": "y"}).want(404)
-	require.Equal(t, "NOT_FOUND: Could not resolve to an issue or pull request with the number of 1.", w.graph(1))
-	require.Empty(t, w.as("octo", "GET", repoPath+"/issues?state=all", nil).list())
-	require.Equal(t, repoPath+"/issues/2", w.issue("rita"), "numbers are not used again")
-	w.as("octo", "PATCH", repoPath, obj{"private": true}).want(200)
-	w.as("stranger", "GET", issue, nil).want(404)
-
-	w.restart()
-	w.as("octo", "GET", issue, nil).want(410)
-	for _, bad := range []obj{{"number": 1, "state": "deleted"}, {"number": 2, "state": "lost"}, {"number": 2, "state": "transferred", "to": "octo/widgets"}, {"number": 2, "state": "transferred", "to": "octo/nowhere"}} {
-		w.as("", "PUT", "/_sandbox/issues", bad).want(422)
-	}
-	w.as("octo", "GET", repoPath+"/issues/2", nil).want(200)
-}
-
 func TestATransferredIssue(t *testing.T) {
 	w := newTown(t)
 	w.as("octo", "POST", "/user/repos", obj{"name": "gears", "auto_init": true}).want(201)

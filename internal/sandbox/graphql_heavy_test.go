@@ -21,39 +21,6 @@ func (w *gqlWorld) control(method, path, body string) int {
 	return rec.Code
 }
 
-// rawQuery is post for an answer that need not be JSON.
-func (w *gqlWorld) rawQuery() *httptest.ResponseRecorder {
-	w.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, graphqlPath, strings.NewReader(`{"query": "{ repository(owner: \"octo\", name: \"widgets\") { pullRequest(number: 2) { comments(first: 5) { nodes { body } } } } }"}`))
-	r.Header.Set("Authorization", "bearer sandbox-ann")
-	rec := httptest.NewRecorder()
-	w.ServeHTTP(rec, r)
-	return rec
-}
-
-func TestQueriesThatAreTooHeavy(t *testing.T) {
-	w := newGQLWorld(t)
-	for range 3 {
-		w.say(w.pull, "ann", "hello", w.now)
-	}
-	for answer, want := range map[string]struct {
-		status int
-		text   string
-	}{"html": {502, "<!DOCTYPE html>"}, "json": {502, "Something went wrong"}, "error": {500, ""}, "wrong": {200, `"data": null`}} {
-		require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "`+answer+`", "nodes": 2}`))
-		rec := w.rawQuery()
-		assert.Equal(t, want.status, rec.Code, answer)
-		assert.Contains(t, rec.Body.String(), want.text, answer)
-		require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "`+answer+`", "nodes": 3}`))
-		assert.Equal(t, http.StatusOK, w.rawQuery().Code, "three are not more than three")
-	}
-	require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "html", "nodes": 2, "times": 1}`))
-	assert.Equal(t, http.StatusBadGateway, w.rawQuery().Code)
-	assert.Equal(t, http.StatusOK, w.rawQuery().Code, "only once")
-	assert.Equal(t, http.StatusUnprocessableEntity, w.control("PUT", "queries", `{"answer": "nonsense"}`))
-	require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{}`))
-}
-
 // What cannot be null is lost together with what is above it, up to the first place that may be null.
 func TestAPartialAnswer(t *testing.T) {
 	w := newGQLWorld(t)
