@@ -28,20 +28,24 @@ var differences = map[string]differing{
 			".gitattributes": "*.txt text\n*.bat text eol=crlf\n*.c ident\n*.u working-tree-encoding=UTF-16LE-BOM eol=lf text\n*.png filter=lfs -text\n",
 			"old.txt":        "x\r\ny\r\n", "a \"b\"\n*.txt": "x\r\n", "run.bat": "x\r\ny\r\n", "mixed.bat": "x\r\ny\n", "id.c": "/* $Id: 1 $ */\n",
 			"utf8.u": "x\r\n", "a.png": "a picture", "dir/.gitattributes": "* text\n", "dir/old.md": "x\r\ny\r\n",
+			"lf/.gitattributes": "* text eol=lf\n", "lf/.github/workflows/ci.yml": "on: push\r\n",
 		},
-		paths: []string{"a \"b\"\n*.txt", "a.png", "dir/old.md", "id.c", "mixed.bat", "old.txt", "run.bat", "utf8.u"},
+		paths: []string{"a \"b\"\n*.txt", "a.png", "dir/old.md", "id.c", "lf/.github/workflows/ci.yml", "mixed.bat", "old.txt", "run.bat", "utf8.u"},
 	},
-	"CRLF under eol=lf":            {raw: map[string]string{".gitattributes": "* text eol=lf\n", ".github/workflows/ci.yml": "on: push\r\n"}, paths: []string{".github/workflows/ci.yml"}},
-	"attributes that came later":   {raw: map[string]string{"old.txt": "x\r\ny\r\n"}, then: map[string]string{".gitattributes": "*.txt text\n"}, paths: []string{"old.txt"}},
-	"a file not to be looked at":   {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--assume-unchanged"), paths: []string{"settings.json"}},
-	"a file that is to be skipped": {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--skip-worktree"), paths: []string{"settings.json"}},
+	"attributes that came later": {raw: map[string]string{"old.txt": "x\r\ny\r\n"}, then: map[string]string{".gitattributes": "*.txt text\n"}, paths: []string{"old.txt"}},
+	"files not to be looked at": {
+		raw: map[string]string{"one.json": "{}\n", "two.json": "{}\n"}, prepare: overlooks(map[string]string{"one.json": "--assume-unchanged", "two.json": "--skip-worktree"}),
+		paths: []string{"one.json", "two.json"},
+	},
 }
 
-// overlooks changes a file and tells the index not to look at it.
-func overlooks(how string) func(h *gittest.Hub, dir string) {
+// overlooks changes files and tells the index not to look at them.
+func overlooks(how map[string]string) func(h *gittest.Hub, dir string) {
 	return func(h *gittest.Hub, dir string) {
-		h.Git(dir, "update-index", how, "settings.json")
-		gittest.Write(h.T, dir, map[string]string{"settings.json": "{\"local\": true}\n"})
+		for name, flag := range how {
+			h.Git(dir, "update-index", flag, name)
+			gittest.Write(h.T, dir, map[string]string{name: "{\"local\": true}\n"})
+		}
 	}
 }
 

@@ -18,11 +18,7 @@ var indexes = map[string]func(h *gittest.Hub, c *git.Checkout){
 	"told to skip a file":     func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "update-index", "--skip-worktree", "a.txt") },
 	"told not to look at one": func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "update-index", "--assume-unchanged", "a.txt") },
 	"without an entry":        func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "read-tree", "--empty") },
-	"everything taken out":    func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "rm", "-r", "-q", "--cached", ".") },
 	"deleted":                 func(h *gittest.Hub, c *git.Checkout) { _ = os.Remove(filepath.Join(c.Dir(), ".git", "index")) },
-	"garbage": func(h *gittest.Hub, c *git.Checkout) {
-		gittest.Write(h.T, c.Dir(), map[string]string{".git/index": "garbage"})
-	},
 	"sparse, by its own wish": func(h *gittest.Hub, c *git.Checkout) { h.Agent(c, "sparse-checkout", "set", "in") },
 }
 
