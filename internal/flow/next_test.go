@@ -30,3 +30,14 @@ func TestAWaitEndsAtItsTimeOrWaitsForAPerson(t *testing.T) {
 		assert.Contains(t, s.Why, c.why, name)
 	}
 }
+
+func TestAnIssueThatAsksForNothing(t *testing.T) {
+	for why, issue := range map[string]model.Issue{
+		"issue 3 is closed": {Number: 3, Closed: true, Labels: []string{"go"}},
+		`issue 3 has label "no": a person has taken over`: {Number: 3, Labels: []string{"go", "no"}},
+		"issue 3 has no label that starts an agent":       {Number: 3},
+	} {
+		s := flow.Next(flow.Facts{Issue: issue, Labels: flow.Labels{SmallJob: "go", Ignore: "no"}, May: func(string) bool { return true }})
+		assert.Equal(t, []any{flow.Nothing, why}, []any{s.Act, s.Why})
+	}
+}
