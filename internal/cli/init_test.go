@@ -92,36 +92,14 @@ func TestInitNamesTheModulesThatItLeavesOut(t *testing.T) {
 	assert.Contains(t, filesIn(t, dir)[thread.SettingsPath], "; detected from go.mod; not tested: tools/go.mod\n")
 }
 
-// How a project is set up and tested is found by package merge, whose tables have every kind.
-func TestInitFindsTheTests(t *testing.T) {
-	type row struct {
-		files map[string]string
-		tests []string
-	}
-	must.Each(t, map[string]row{
-		"npm":     {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`, "package-lock.json": "{}"}, []string{"sh", "-c", "npm ci --no-audit --no-fund && npm test"}},
-		"no lock": {map[string]string{"package.json": `{"scripts": {"test": "jest"}}`}, []string{"npm", "test"}},
-		"python": {map[string]string{"requirements.txt": "", "tests/test_x.py": ""}, []string{"sh", "-c",
-			`python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pip install --requirement requirements.txt && python3 -m pytest`}},
-		"pyproject": {map[string]string{"pyproject.toml": "[tool.pytest]\n"}, []string{"sh", "-c", `python3 -m venv "$TMPDIR/venv" && . "$TMPDIR/venv/bin/activate" && python3 -m pip install --quiet pytest && python3 -m pytest`}},
-		"uv":        {map[string]string{"pyproject.toml": "[tool.pytest]\n", "uv.lock": ""}, []string{"sh", "-c", "uv sync --locked && uv run python -m pytest"}},
-	}, func(t *testing.T, one row) {
-		dir := newRepository(t)
-		for file, text := range one.files {
-			put(t, dir, file, text)
-		}
-		require.Equal(t, 0, programIn(t, dir, "", nil, "init", "--yes", "--agent", "suggestion").exit)
-		files := filesIn(t, dir)
-		assert.Equal(t, one.tests, must.Get(config.Parse(files[thread.SettingsPath], thread.SettingsPath))(t).Repo.RequiredTests)
-		assert.Equal(t, 1, strings.Count(files[doctor.WorkflowPath], "      - uses: "+workflow.UsesSetup+"\n        if: steps.plan.outputs.work == 'true'\n"))
-	})
-}
-
 // What init writes works: doctor finds nothing to fix.
 func TestWhatInitWritesWorks(t *testing.T) {
 	const ci = "name: \"CI: all\"\non: [push, pull_request]\njobs: {}\n"
 	for agent, key := range map[string]string{"codex": "OPENAI_API_KEY", "claude": "ANTHROPIC_API_KEY", "command": "", "suggestion": ""} {
 		for form, flags := range map[string][]string{"one job": nil, "split": {"--split"}, "server": {"--ghes"}, "split server": {"--ghes", "--split"}} {
+			if agent != "codex" && form != "one job" {
+				continue // the form is not the agent's
+			}
 			t.Run(agent+" "+form, func(t *testing.T) {
 				t.Parallel()
 				dir := newRepository(t)

@@ -59,15 +59,8 @@ func TestInitTellsWhatAPersonWritesForTheTrain(t *testing.T) {
 	}
 	must.Each(t, map[string]row{
 		"it publishes": {settings, map[string]string{ownCI: quietCI + "  publish: {if: github.event_name == 'push', runs-on: ubuntu-latest}\n"}, "train_event", nil},
-		"two of them":  {settings, map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": strings.ReplaceAll(quietCI, "test", "lint")}, "train_two", nil},
 		"two of them, of which one is required": {
 			settings + "required_checks = [\"test\"]\n", map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": strings.ReplaceAll(quietCI, "test", "lint")}, "train_required", []string{ownCI},
-		},
-		"no push":                   {settings, map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "train_no_push", []string{ownCI}},
-		"no push, and no train":     {"", map[string]string{ownCI: "on:\n  pull_request:\njobs: {}\n"}, "", nil},
-		"two of them, and no train": {"", map[string]string{ownCI: quietCI, ".github/workflows/lint.yml": quietCI}, "", nil},
-		"only on pushes, and required": {
-			settings + "required_checks = [\"test@github-actions\"]\n", map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "train_required", []string{ownCI},
 		},
 		"only a deployment": {settings, map[string]string{ownCI: strings.Replace(quietCI, "  pull_request:\n", "", 1)}, "", nil},
 	}, func(t *testing.T, c row) {
@@ -118,7 +111,7 @@ func TestInitDoesNotReplaceALinkByAFile(t *testing.T) {
 
 // A required check that no workflow has comes from another service, and what that reports becomes an event.
 func TestInitMakesStatusesEventsForAnotherService(t *testing.T) {
-	for entry, events := range map[string]bool{"buildkite/widgets": true, "cla@cla-bot": true, "test": false, "test@github-actions": false, "test@": false} {
+	for entry, events := range map[string]bool{"buildkite/widgets": true, "test": false} {
 		dir := newRepository(t)
 		put(t, dir, ownCI, quietCI)
 		put(t, dir, thread.SettingsPath, "[merge]\nrequired_checks = [\""+entry+"\"]\n")

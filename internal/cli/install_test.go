@@ -259,10 +259,8 @@ func (n *newcomer) lands(command string) {
 // were run.
 func TestTheInstallPageOnOtherRepositories(t *testing.T) {
 	for name, want := range map[string]struct{ tools, ran []string }{
-		"node":     {[]string{"pnpm"}, []string{"pnpm test"}},
-		"python":   {[]string{"uv"}, []string{"uv run python -m pytest"}},
-		"golang":   {[]string{"go"}, []string{"go test ./..."}},
-		"monorepo": {[]string{"make"}, []string{"make test"}},
+		"node":   {[]string{"pnpm"}, []string{"pnpm test"}},
+		"python": {[]string{"uv"}, []string{"uv run python -m pytest"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNewcomer(t, "testdata/install/"+name)

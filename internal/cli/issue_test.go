@@ -7,98 +7,19 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/must"
 )
 
-// labelled is the payload of scripts/events/issues.json after a change of it, as a file.
-func labelled(t *testing.T, change func(payload, issue map[string]any)) string {
-	t.Helper()
-	var payload map[string]any
-	require.NoError(t, json.Unmarshal([]byte(text(t, "../../scripts/events/issues.json")), &payload))
-	issue, ok := payload["issue"].(map[string]any)
-	require.True(t, ok)
-	change(payload, issue)
-	raw := must.Get(json.Marshal(payload))(t)
-	file := filepath.Join(t.TempDir(), "event.json")
-	require.NoError(t, os.WriteFile(file, raw, 0o600))
-	return file
-}
-
-// says turns the payload into that of a comment on the issue, by somebody with the right to say so.
-func says(payload map[string]any, text string) {
-	delete(payload, "label")
-	payload["action"] = "created"
-	payload["comment"] = map[string]any{
-		"id": 2650001009, "node_id": "IC_2650001009", "user": payload["sender"], "author_association": "OWNER", "body": text,
-		"created_at": "2026-01-02T11:59:00Z", "updated_at": "2026-01-02T11:59:00Z", "url": "https://api.github.com/repos/octo/widgets/issues/comments/2650001009",
-		"html_url": "https://github.com/octo/widgets/issues/9#issuecomment-2650001009", "issue_url": "https://api.github.com/repos/octo/widgets/issues/9",
-	}
-}
-
-// fix is a comment with a diff that applies.
-const fix = "Then like this:\n\n```diff\n--- a/README.md\n+++ b/README.md\n@@ -1 +1,2 @@\n # widgets\n+They greet.\n```\n"
-
-func TestReplayOfIssues(t *testing.T) {
-	const opened, waits, blocked = "result: done, issue #9 led to pull request #10, which is at ", "issue 9 waits for a person (agent_blocked): ", "- comment on #9\n  | The agent has a question"
-	body := func(text any) func(_, issue map[string]any) {
-		return func(_, issue map[string]any) { issue["body"] = text }
-	}
-	title := func(text string) func(_, issue map[string]any) {
-		return func(_, issue map[string]any) { issue["title"] = text }
-	}
-	comment := func(text string, issue any) func(payload, issue map[string]any) {
-		return func(payload, i map[string]any) { says(payload, text); i["body"] = issue }
-	}
-	type row struct {
-		change func(payload, issue map[string]any)
-		exit   int
-		shows  []string
-	}
-	must.Each(t, map[string]row{
-		"no diff":          {body("Please make it nicer."), 3, []string{blocked, "The agent had not changed anything."}},
-		"no body":          {body(nil), 3, []string{blocked}},
-		"a body of 65,000": {body(strings.Repeat("word ", 13_000)), 3, []string{blocked}},
-		"a diff far below": {body(strings.Repeat("word ", 12_950) + "\n\n" + fix), 0, []string{opened}},
-		"a title of 500":   {title(strings.Repeat("Größe ", 84)), 0, []string{"- push to agent/small/9-grosse-grosse-grosse-", opened}},
-		"no title":         {title(""), 0, []string{"- push to agent/small/9-issue\n", "\n  | Issue #9\n", opened}},
-		"labels left out":  {func(_, issue map[string]any) { delete(issue, "labels") }, 0, []string{opened}},
-		"label off again":  {func(payload, issue map[string]any) { payload["action"], issue["labels"] = "unlabeled", []any{} }, 0, []string{"result: nothing, issue 9 has no label that starts an agent"}},
-		"closed":           {func(_, issue map[string]any) { issue["state"] = "closed" }, 0, []string{"result: nothing, issue 9 is closed"}},
-		"paused": {func(_, issue map[string]any) {
-			issue["labels"] = append(issue["labels"].([]any), map[string]any{"name": "agent:ignore"})
-		}, 0, []string{`result: nothing, issue 9 has label "agent:ignore"`}},
-		"reopened": {func(payload, _ map[string]any) { payload["action"] = "reopened"; delete(payload, "label") }, 0, []string{opened}},
-		"labeled by a bot": {func(payload, _ map[string]any) {
-			payload["sender"] = map[string]any{"login": "triage[bot]", "id": 77, "type": "Bot"}
-		}, 0, []string{"result: nothing, neither the author"}},
-		"a comment":          {comment("Please hurry.", "No diff."), 3, []string{blocked}},
-		"an answer":          {comment(fix, "No diff."), 0, []string{"- `README.md`", opened}},
-		"a command":          {comment("/mergexo status", fix), 0, []string{"status", opened}},
-		"no label, a remark": {func(payload, issue map[string]any) { says(payload, fix); issue["labels"] = []any{} }, 0, []string{"result: nothing, issue 9 has no label"}},
-	}, func(t *testing.T, tt row) {
-		t.Parallel()
-		got := program(t, nil, "replay", "--event", labelled(t, tt.change))
-		assert.Equal(t, tt.exit, got.exit, got.errout)
-		for _, s := range tt.shows {
-			assert.Contains(t, got.out, s)
-		}
-		got.errout = regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(got.errout, "")
-		if tt.exit == 3 {
-			assert.True(t, strings.HasPrefix(got.errout, "mergexo: "+waits), got.errout)
-			assert.Equal(t, 1, strings.Count(got.errout, "\n"))
-			assert.NotContains(t, got.out, waits, "one message once")
-			assert.Contains(t, got.out, "\nresult: blocked\n")
-			assert.NotContains(t, got.out, "pull request")
-		} else {
-			assert.Empty(t, got.errout)
-		}
-	})
+func TestReplayOfAnIssueWhoseAgentHasAQuestion(t *testing.T) {
+	got := program(t, nil, "replay", "--make", "issues", "--body", "Please make it nicer.").exits(t, 3)
+	assert.Contains(t, got.out, "\n  | The agent has a question")
+	assert.Contains(t, got.out, "\nresult: blocked\n")
+	said := regexp.MustCompile(`(?m)^assumed: .*\n`).ReplaceAllString(got.errout, "")
+	assert.Regexp(t, `^mergexo: issue \d+ waits for a person \(agent_blocked\): [^\n]*\n$`, said)
+	assert.NotContains(t, got.out, "waits for a person (agent_blocked): ", "one message once")
 }
 
 func TestReplayOfADesign(t *testing.T) {

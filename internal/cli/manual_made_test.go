@@ -32,15 +32,6 @@ func replayed(args ...string) func(*testing.T) string {
 	}
 }
 
-// madeUp is all that a terminal shows of a replay of an event that is made from nothing.
-func madeUp(args ...string) func(*testing.T) string {
-	return func(t *testing.T) string {
-		t.Helper()
-		got := program(t, nil, append([]string{"replay", "--make"}, args...)...).ok(t)
-		return got.errout + got.out
-	}
-}
-
 var (
 	commits = regexp.MustCompile(`\b[0-9a-f]{10}\b`)
 	seconds = regexp.MustCompile(`\n  \|\n  \| This took [0-9]+ s\.?| in [0-9]+ s\b`)

@@ -40,10 +40,6 @@ func TestADryRunTellsWhatIsInTheWay(t *testing.T) {
 			prepare: func(y *yard) { write(y, "notes.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: ",
 			says: []string{"It could not be merged: `main` is checked out with changes (`DIRTY_BASE`)", "Commit or stash them."},
 		},
-		"a file in the way": {prepare: func(y *yard) { write(y, "more.txt", "mine\n") }, exit: 75, reason: "DIRTY_BASE: "},
-		"something under way": {
-			prepare: func(y *yard) { write(y, ".git/MERGE_HEAD", y.origin("main")+"\n") }, exit: 75, reason: "DIRTY_BASE: ",
-		},
 	}, func(t *testing.T, tt row) {
 		t.Parallel()
 		y := newYard(t, tt.base)

@@ -51,7 +51,6 @@ func TestWhatIsNotMergedSaysWhyAndChangesNothing(t *testing.T) {
 		},
 		"settings that do not hold": {base: settings("[merge]\nstrategies = 1\n"), exit: 2, reason: "main:.github/mergexo.toml:2"},
 		"a strategy of GitHub's":    {base: settings("[merge]\nstrategy = \"api\"\ntests = \"none\"\n"), exit: 2, reason: "strategy api is GitHub's own"},
-		"an origin that is gone":    {prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", y.bare+"-gone") }, exit: 2, reason: "the origin cannot be read: "},
 		"an origin that does not answer": {
 			prepare: func(y *yard) { y.git(y.dir, "remote", "set-url", "origin", "http://127.0.0.1:1/widgets") }, exit: 75, reason: "read the default branch of the origin: ",
 		},

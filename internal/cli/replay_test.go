@@ -27,6 +27,7 @@ var madeEvents = map[string][]string{
 	"roadmap.txt":        {"--make", "roadmap"},
 	"train.txt":          {"--make", "workflow_run"},
 	"review.txt":         {"--make", "pull_request_review"},
+	"review_asked.txt":   {"--make", "issue_comment", "--body", "/mergexo review"},
 	"review_comment.txt": {"--make", "pull_request_review_comment"},
 	"file_dry.txt":       {"--event", pull7, "--dry-run"},
 }

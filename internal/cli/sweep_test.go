@@ -168,8 +168,6 @@ func TestHowASweepEnds(t *testing.T) {
 			"mergexo: ", map[int]string{0: "retry 75"}},
 		"a limit of a plan": {command(answers), `{"match": {"path": "/api/graphql"}, "status": 429, "headers": {"Retry-After": "7200"}, "times": 9}`, nil, []string{"--matrix"}, 75,
 			"mergexo: ", map[int]string{0: "retry 75"}},
-		"a server that is down":      {command(answers), `{"match": {"path": "/api/graphql"}, "status": 503, "times": 99}`, nil, []string{"--matrix"}, 75, "mergexo: ", map[int]string{0: "retry 75"}},
-		"a wrong token":              {command(answers), "", []string{"GITHUB_TOKEN=nonsense"}, nil, 2, "mergexo: ", map[int]string{0: "failed 2"}},
 		"no token":                   {command(answers), "", []string{"GITHUB_TOKEN="}, nil, 2, "mergexo: no token", map[int]string{0: "failed 2"}},
 		"a number that is not there": {command(answers), "", nil, []string{"--only", "99"}, 0, "", map[int]string{0: "nothing 0", 99: "nothing 0"}},
 		"no settings":                {"", "", nil, nil, 0, "", nil},

@@ -74,8 +74,8 @@ func TestWhatHappensNextOnAnIssue(t *testing.T) {
 	}
 	must.Each(t, map[string]row{
 		"closed":                      {func(f *flow.Facts) { f.Issue.Closed = true }, flow.Nothing, "", "issue 3 is closed"},
-		"taken over":                  {func(f *flow.Facts) { f.Issue.Labels = append(f.Issue.Labels, "Agent:Ignore") }, flow.Nothing, "", "a person has taken over"},
-		"no label":                    {func(f *flow.Facts) { f.Issue.Labels = nil }, flow.Nothing, "", "no label that starts an agent"},
+		"taken over":                  {func(f *flow.Facts) { f.Issue.Labels = append(f.Issue.Labels, "Agent:Ignore") }, flow.Nothing, "", `issue 3 has label "agent:ignore": a person has taken over`},
+		"no label":                    {func(f *flow.Facts) { f.Issue.Labels = nil }, flow.Nothing, "", "issue 3 has no label that starts an agent"},
 		"labeled":                     {func(*flow.Facts) {}, flow.Begin, model.FlowSmallJob, "it is labeled"},
 		"labeled by who may not":      {func(f *flow.Facts) { f.May = func(string) bool { return false } }, flow.Nothing, "", flow.WhyNobody},
 		"planned":                     {attempted(func(m *model.IssueMarker) { m.Status = model.PhasePlanned }), flow.Finish, model.FlowSmallJob, "done and recorded"},

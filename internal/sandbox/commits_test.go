@@ -57,25 +57,3 @@ func TestALongComparison(t *testing.T) {
 		assert.Equal(t, want, [3]any{len(got.Commits), got.Commits[0].Commit.Message, got.Commits[last].Commit.Message}, query)
 	}
 }
-
-// A short name is good as long as one commit has it. Of 1,500 commits some begin with the same four digits.
-func TestAShortNameOfACommit(t *testing.T) {
-	w := newGQLWorld(t)
-	w.row("many", 1500)
-	out := must.Get(w.git.run(w.repo, "rev-list", "--all"))(t)
-	times := map[string]int{}
-	for sha := range strings.FieldsSeq(out) {
-		times[sha[:4]]++
-	}
-	for sha := range strings.FieldsSeq(out) {
-		var got struct{ SHA, Message string }
-		status := w.get("commits/"+sha[:4], &got)
-		if times[sha[:4]] > 1 {
-			assert.Equal(t, []any{422, "No commit found for SHA: " + sha[:4]}, []any{status, got.Message})
-			assert.Equal(t, []any{200, sha}, []any{w.get("commits/"+sha[:12], &got), got.SHA})
-			return
-		}
-		assert.Equal(t, []any{200, sha}, []any{status, got.SHA})
-	}
-	t.Fatal("no two commits begin alike")
-}

@@ -2,14 +2,11 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/must"
 )
 
 // fork makes a fork of octo/widgets with a branch that has one commit, and gives a clone of it.
@@ -61,89 +58,4 @@ func TestAPullRequestOfAFork(t *testing.T) {
 	require.EqualValues(t, 1, w.as("", "GET", repoPath+"/compare/main...eve:topic", nil).want(200).obj()["ahead_by"])
 	w.as("octo", "PUT", pullPath(n)+"/merge", obj{}).want(200)
 	require.Equal(t, "CONTRIBUTOR", w.as("eve", "POST", repoPath+"/issues/1/comments", obj{"body": "thanks"}).obj()["author_association"])
-}
-
-func TestAForkIsDeleted(t *testing.T) {
-	for _, closes := range []bool{true, false} {
-		t.Run(fmt.Sprint("closes ", closes), func(t *testing.T) {
-			w := newTown(t)
-			c, head := w.fork("eve", "topic")
-			n := w.pull("eve", "eve:topic")
-			w.as("octo", "DELETE", "/repos/eve/widgets", nil).want(403)
-			before := w.deliveries()
-			want, told := "CLOSED", []string{"pull_request.closed"}
-			if closes {
-				w.as("eve", "DELETE", "/repos/eve/widgets", nil).want(204)
-			} else {
-				want, told = "OPEN", nil
-				w.as("", "DELETE", "/_sandbox/repositories/eve/widgets?leave_open=true", nil).want(204)
-			}
-			require.Equal(t, told, w.delivered(before))
-			for range 2 {
-				seen := w.seen(n)
-				require.Equal(t, want, seen["state"])
-				require.Equal(t, head, seen["headRefOid"])
-				require.Equal(t, true, seen["isCrossRepository"])
-				for _, gone := range []string{"headRef", "headRepository", "headRepositoryOwner"} {
-					require.Nil(t, seen[gone], gone)
-				}
-				p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).want(200).obj()
-				require.Nil(t, p["head"].(obj)["repo"])
-				require.Equal(t, head, p["head"].(obj)["sha"])
-				w.restart()
-			}
-			require.Error(t, must.Err(c.try("ls-remote", "origin")))
-			o := w.clone("octo")
-			o.git("fetch", "-q", "origin", fmt.Sprintf("refs/pull/%d/head", n))
-			if closes {
-				require.Contains(t, string(w.as("eve", "PATCH", fmt.Sprintf("%s/pulls/%d", repoPath, n), obj{"state": "open"}).want(422).body), "has been deleted")
-				return
-			}
-			o.git("push", "-q", "origin", "FETCH_HEAD:main")
-			require.Equal(t, "MERGED", w.seen(n)["state"])
-		})
-	}
-}
-
-func TestAnswersComeLate(t *testing.T) {
-	w := newTown(t)
-	hour, asked := make(chan time.Time), make(chan time.Duration, 9)
-	w.s.after = func(d time.Duration) <-chan time.Time { asked <- d; return hour }
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": -1}).want(422)
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 3_600_000}).want(204)
-
-	answers := make(chan int, 2)
-	for _, path := range []string{"GET " + restPrefix + repoPath, "POST " + graphqlPath} {
-		method, path, _ := strings.Cut(path, " ")
-		go func() {
-			r, _ := http.NewRequest(method, w.url+path, strings.NewReader(`{"query": "{ viewer { login } }"}`))
-			r.Header.Set("Authorization", "Bearer sandbox-octo")
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				answers <- 0
-				return
-			}
-			_ = resp.Body.Close()
-			answers <- resp.StatusCode
-		}()
-	}
-	for range 2 { // both wait, and neither for the other
-		require.Equal(t, time.Hour, <-asked)
-	}
-	w.as("", "GET", "/_sandbox/deliveries", nil).want(200)
-	w.clone("octo").git("ls-remote", "origin")
-	require.Empty(t, answers)
-	require.Empty(t, asked)
-	close(hour)
-	require.Equal(t, []int{200, 200}, []int{<-answers, <-answers})
-
-	w.restart()
-	waited := false
-	w.s.after = func(d time.Duration) <-chan time.Time { waited = d == time.Hour; return hour }
-	w.as("octo", "GET", repoPath, nil).want(200)
-	require.True(t, waited, "it survives a restart")
-	w.as("", "PUT", "/_sandbox/latency", obj{"ms": 0}).want(204)
-	waited = false
-	w.as("octo", "GET", repoPath, nil).want(200)
-	require.False(t, waited)
 }

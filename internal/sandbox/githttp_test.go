@@ -2,14 +2,10 @@ package sandbox
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/must"
 )
 
 func TestAPullRequestFollowsItsBranch(t *testing.T) {
@@ -73,37 +69,6 @@ func TestHeadAndBaseInOnePushCloseWithoutMerging(t *testing.T) {
 	p := w.as("", "GET", fmt.Sprintf("%s/pulls/%d", repoPath, n), nil).obj()
 	require.Equal(t, "closed", p["state"])
 	require.Equal(t, false, p["merged"])
-}
-
-func TestClonesOfAllKinds(t *testing.T) {
-	w, c := townWithClone(t)
-	for i := range 5 {
-		c.commit("f.txt", strings.Repeat("line\n", i+1))
-	}
-	c.git("push", "-q", "origin", "main")
-	old := c.git("rev-parse", "HEAD~3")
-
-	shallow := w.clone("", "--depth=1")
-	require.Equal(t, "true", shallow.git("rev-parse", "--is-shallow-repository"))
-	require.Equal(t, "1", shallow.git("rev-list", "--count", "HEAD"))
-	shallow.git("fetch", "-q", "--deepen=2")
-	require.Equal(t, "3", shallow.git("rev-list", "--count", "HEAD"))
-
-	partial := w.clone("octo", "--filter=blob:none", "--no-checkout")
-	require.NotEmpty(t, partial.git("rev-list", "--objects", "--missing=print", "--all", "--filter-print-omitted", "--filter=blob:none"))
-	require.Equal(t, "line\nline", partial.git("show", old+":f.txt"))
-
-	bySHA := w.clone("octo", "--depth=1", "--no-tags")
-	bySHA.git("fetch", "-q", "--depth=1", "origin", old)
-	require.Equal(t, old, bySHA.git("rev-parse", "FETCH_HEAD"))
-	require.Equal(t, "main", strings.TrimPrefix(bySHA.git("symbolic-ref", "HEAD"), "refs/heads/"))
-	req := must.Get(http.NewRequest("GET", w.url+"/octo/widgets.git/info/refs?service=git-upload-pack", nil))(t)
-	req.Header.Set("Git-Protocol", "version=2")
-	resp := must.Get(http.DefaultClient.Do(req))(t)
-	defer resp.Body.Close()
-	require.Contains(t, string(must.Get(io.ReadAll(resp.Body))(t)), "version 2")
-	out, err := w.clone("octo").try("ls-remote", w.url+"/octo/widgets.git", "HEAD")
-	require.NoError(t, err, out)
 }
 
 func TestWhoMayPush(t *testing.T) {

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/must"
-	"github.com/mergexo/mergexo/internal/sandbox/conform"
 )
 
 // stay sends a request and follows nothing.
@@ -31,32 +30,6 @@ func (w *town) graph(number int) string {
 		return fmt.Sprint(a.Errors[0]["type"], ": ", a.Errors[0]["message"])
 	}
 	return fmt.Sprint(a.at("repository", "issueOrPullRequest"))
-}
-
-func TestADeletedIssue(t *testing.T) {
-	w := newTown(t)
-	issue := w.issue("rita")
-	said := id(w.as("rita", "POST", issue+"/comments", obj{"body": "x"}).want(201).obj())
-	before := w.deliveries()
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
-	require.Equal(t, []string{"issues.deleted"}, w.delivered(before))
-	for _, call := range []string{"GET ", "PATCH ", "GET /comments", "POST /comments", "POST /labels", "PUT /lock"} {
-		method, path, _ := strings.Cut(call, " ")
-		require.Equal(t, "This issue was deleted", w.as("octo", method, issue+path, nil).want(410).obj()["message"], call)
-	}
-	w.as("octo", "PATCH", fmt.Sprintf("%s/issues/comments/%d", repoPath, said), obj{"body": "y"}).want(404)
-	require.Equal(t, "NOT_FOUND: Could not resolve to an issue or pull request with the number of 1.", w.graph(1))
-	require.Empty(t, w.as("octo", "GET", repoPath+"/issues?state=all", nil).list())
-	require.Equal(t, repoPath+"/issues/2", w.issue("rita"), "numbers are not used again")
-	w.as("octo", "PATCH", repoPath, obj{"private": true}).want(200)
-	w.as("stranger", "GET", issue, nil).want(404)
-
-	w.restart()
-	w.as("octo", "GET", issue, nil).want(410)
-	for _, bad := range []obj{{"number": 1, "state": "deleted"}, {"number": 2, "state": "lost"}, {"number": 2, "state": "transferred", "to": "octo/widgets"}, {"number": 2, "state": "transferred", "to": "octo/nowhere"}} {
-		w.as("", "PUT", "/_sandbox/issues", bad).want(422)
-	}
-	w.as("octo", "GET", repoPath+"/issues/2", nil).want(200)
 }
 
 func TestATransferredIssue(t *testing.T) {
@@ -93,65 +66,4 @@ func TestATransferredIssue(t *testing.T) {
 	require.Equal(t, 404, w.stay("stranger", "GET", issue, "").StatusCode, "who may not see where it went is not told")
 	require.Equal(t, 301, w.stay("octo", "GET", issue, "").StatusCode)
 	require.Len(t, w.as("octo", "GET", "/repos/octo/gears/issues/2/comments", nil).want(200).list(), 1, "nothing was said by calls that were not followed")
-}
-
-// Nothing in the API says that an issue was converted, but that it is closed and takes no comments.
-func TestAConvertedIssue(t *testing.T) {
-	w := newTown(t)
-	w.grant("wendy", "write")
-	issue := w.issue("rita")
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "converted"}).want(204)
-	require.Equal(t, "map[closed:true locked:true title:Broken]", w.graph(1))
-	for _, login := range []string{"wendy", "octo", "actions", "rita"} {
-		w.as(login, "POST", issue+"/comments", obj{"body": "x"}).want(403)
-	}
-	w.as("octo", "DELETE", issue+"/lock", nil).want(204)
-	w.as("octo", "POST", issue+"/comments", obj{"body": "x"}).want(403)
-}
-
-// What is documented for an issue that is gone is answered as it is documented.
-func TestGoneIssuesAreGitHubs(t *testing.T) {
-	w := newTown(t)
-	w.as("octo", "POST", "/user/repos", obj{"name": "gears", "auto_init": true}).want(201)
-	w.issue("rita")
-	w.issue("rita")
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 1, "state": "deleted"}).want(204)
-	w.as("", "PUT", "/_sandbox/issues", obj{"number": 2, "state": "transferred", "to": "octo/gears"}).want(200)
-	api := must.Get(conform.Load())(t)
-	for path, want := range map[string]int{"/issues/1": 410, "/issues/2": 301, "/issues/1/labels": 410, "/issues/2/labels": 301} {
-		req := must.Get(http.NewRequest("GET", w.url+restPrefix+repoPath+path, nil))(t)
-		resp := must.Get(http.DefaultTransport.RoundTrip(req))(t)
-		body := make([]byte, 1<<12)
-		n, _ := resp.Body.Read(body)
-		require.NoError(t, resp.Body.Close())
-		require.Equal(t, want, resp.StatusCode)
-		require.NoError(t, api.Check(req, nil, resp.StatusCode, resp.Header, body[:n]))
-	}
-}
-
-func TestAnEmptyRepository(t *testing.T) {
-	w := newTown(t)
-	w.as("", "POST", "/_sandbox/repositories", obj{"full_name": "octo/bare", "empty": true}).want(201)
-	g := &gqlWorld{Server: w.s, t: t}
-	state := func() any {
-		return g.ask("octo", `{ repository(owner: "octo", name: "bare") { isEmpty defaultBranchRef { name } ref(qualifiedName: "refs/heads/main") { name } issues(first: 5) { totalCount } } }`, nil).fine().at("repository")
-	}
-	w.as("rita", "POST", "/repos/octo/bare/issues", obj{"title": "Begin"}).want(201)
-	require.Equal(t, obj{"isEmpty": true, "defaultBranchRef": nil, "ref": nil, "issues": obj{"totalCount": 1.0}}, state())
-	w.as("octo", "GET", "/repos/octo/bare", nil).want(200)
-	w.as("octo", "POST", "/repos/octo/bare/pulls", obj{"title": "x", "head": "x", "base": "main"}).want(422)
-
-	c := &clone{w, "octo", t.TempDir()}
-	c.git("clone", "-q", w.url+"/octo/bare", ".")
-	c.git("checkout", "-q", "-b", "agent/first")
-	c.push("a.txt", "a\n")
-	require.Equal(t, obj{"isEmpty": false, "defaultBranchRef": obj{"name": "agent/first"}, "ref": nil, "issues": obj{"totalCount": 1.0}}, state(), "the first branch becomes the default one")
-	c.git("push", "-q", "origin", "HEAD:refs/heads/main")
-	require.Equal(t, obj{"name": "agent/first"}, state().(obj)["defaultBranchRef"], "and stays it")
-
-	empty := emptyTown(t)
-	require.NoError(t, empty.s.Seed(func(d *Seeder) error {
-		return d.Repository(SeedRepository{FullName: "octo/bare", Empty: true, Files: map[string]string{"a": "b"}})
-	}))
-	require.Empty(t, empty.s.world.repository("octo", "bare").Refs)
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -9,8 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/mergexo/mergexo/internal/must"
 )
 
 const gqlConversation = `{ repository(owner: "octo", name: "widgets") { pullRequest(number: 2) { title
@@ -22,39 +19,6 @@ func (w *gqlWorld) control(method, path, body string) int {
 	rec := httptest.NewRecorder()
 	w.ServeHTTP(rec, httptest.NewRequest(method, controlPrefix+path, strings.NewReader(body)))
 	return rec.Code
-}
-
-// rawQuery is post for an answer that need not be JSON.
-func (w *gqlWorld) rawQuery() *httptest.ResponseRecorder {
-	w.t.Helper()
-	r := httptest.NewRequest(http.MethodPost, graphqlPath, strings.NewReader(`{"query": "{ repository(owner: \"octo\", name: \"widgets\") { pullRequest(number: 2) { comments(first: 5) { nodes { body } } } } }"}`))
-	r.Header.Set("Authorization", "bearer sandbox-ann")
-	rec := httptest.NewRecorder()
-	w.ServeHTTP(rec, r)
-	return rec
-}
-
-func TestQueriesThatAreTooHeavy(t *testing.T) {
-	w := newGQLWorld(t)
-	for range 3 {
-		w.say(w.pull, "ann", "hello", w.now)
-	}
-	for answer, want := range map[string]struct {
-		status int
-		text   string
-	}{"html": {502, "<!DOCTYPE html>"}, "json": {502, "Something went wrong"}, "error": {500, ""}, "wrong": {200, `"data": null`}} {
-		require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "`+answer+`", "nodes": 2}`))
-		rec := w.rawQuery()
-		assert.Equal(t, want.status, rec.Code, answer)
-		assert.Contains(t, rec.Body.String(), want.text, answer)
-		require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "`+answer+`", "nodes": 3}`))
-		assert.Equal(t, http.StatusOK, w.rawQuery().Code, "three are not more than three")
-	}
-	require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{"answer": "html", "nodes": 2, "times": 1}`))
-	assert.Equal(t, http.StatusBadGateway, w.rawQuery().Code)
-	assert.Equal(t, http.StatusOK, w.rawQuery().Code, "only once")
-	assert.Equal(t, http.StatusUnprocessableEntity, w.control("PUT", "queries", `{"answer": "nonsense"}`))
-	require.Equal(t, http.StatusNoContent, w.control("PUT", "queries", `{}`))
 }
 
 // What cannot be null is lost together with what is above it, up to the first place that may be null.
@@ -91,28 +55,4 @@ func TestAPartialAnswer(t *testing.T) {
 	a = w.ask("ann", `{ viewer { login } }`, nil)
 	assert.Nil(t, a.Data)
 	assert.Len(t, a.Errors, 1)
-}
-
-func TestAFineGrainedTokenSeesNoCheckRuns(t *testing.T) {
-	w := newGQLWorld(t)
-	head := w.pulls.headSHA(w.pull)
-	w.repo.CheckRuns = append(w.repo.CheckRuns, &CheckRun{ID: w.world.nextID(), Name: "ci", SHA: head, Status: "completed", Conclusion: "success", App: actionsLogin})
-	w.repo.Statuses = append(w.repo.Statuses, &Status{ID: w.world.nextID(), SHA: head, State: "success", Context: "lint", Creator: "ann", CreatedAt: w.now})
-	query := gqlInPull(`statusCheckRollup { state contexts(first: 5) { nodes { __typename ... on CheckRun { name status } ... on StatusContext { context } } } }`)
-	w.ask("ann", query, nil).fine()
-	body := must.Get(json.Marshal(map[string]any{"query": query}))(t)
-	a := w.post("bearer github_pat_sandbox-ann", string(body))
-	assert.Equal(t, "SUCCESS", a.pull("statusCheckRollup", "state"), "the sum it sees")
-	assert.Nil(t, a.pull("statusCheckRollup", "contexts", "nodes", 0))
-	assert.Equal(t, "lint", a.pull("statusCheckRollup", "contexts", "nodes", 1, "context"))
-	require.Len(t, a.Errors, 1, "one for the check run, not one for each of its fields")
-	assert.Equal(t, []any{"FORBIDDEN", noChecks, []any{"repository", "pullRequest", "statusCheckRollup", "contexts", "nodes", 0.0}},
-		[]any{a.Errors[0]["type"], a.Errors[0]["message"], a.Errors[0]["path"]})
-	for token, want := range map[string]int{"github_pat_sandbox-ann": http.StatusForbidden, "sandbox-ann": http.StatusOK} {
-		r := httptest.NewRequest(http.MethodGet, restPrefix+"/repos/octo/widgets/commits/main/check-runs", nil)
-		r.Header.Set("Authorization", "Bearer "+token)
-		rec := httptest.NewRecorder()
-		w.ServeHTTP(rec, r)
-		assert.Equal(t, want, rec.Code, rec.Body)
-	}
 }

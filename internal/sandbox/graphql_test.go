@@ -1,10 +1,8 @@
 package sandbox
 
 import (
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -44,44 +42,6 @@ func TestGraphQLWhoIsAsking(t *testing.T) {
 	})
 }
 
-func TestGraphQLPullRequest(t *testing.T) {
-	w := newGQLWorld(t)
-	require.Equal(t, "UNKNOWN", w.ask("actions", gqlInPull("mergeable"), nil).fine().pull("mergeable"), "asking begins the test")
-	a := w.ask("actions", `query($n: Int!) { repository(owner: "octo", name: "widgets") { nameWithOwner defaultBranchRef { name }
-		issueOrPullRequest(number: $n) { __typename ... on PullRequest {
-			number title state isDraft isCrossRepository fullDatabaseId url viewerDidAuthor authorAssociation
-			author { __typename login ... on User { databaseId } ... on Bot { databaseId } }
-			labels(first: 10) { nodes { name } } baseRefName headRefName headRefOid headRef { name } mergeable
-			baseRef { name target { oid ... on Commit { file(path: ".github/mergexo.toml") { object { ... on Blob { text isBinary isTruncated } } } } } }
-			closingIssuesReferences(first: 5) { totalCount nodes { number title author { login } labels(first: 5) { nodes { name } } } }
-			files(first: 100) { totalCount nodes { path changeType additions deletions } pageInfo { hasNextPage } }
-			commits(first: 10) { totalCount nodes { commit { messageHeadline author { name user { login } date } } } }
-			additions deletions changedFiles
-		} } } }`, map[string]any{"n": 2}).fine()
-	pull := func(path ...any) any { return a.at(append([]any{"repository", "issueOrPullRequest"}, path...)...) }
-	assert.Equal(t, "octo/widgets", a.at("repository", "nameWithOwner"))
-	assert.Equal(t, "main", a.at("repository", "defaultBranchRef", "name"))
-	assert.Equal(t, "PullRequest", pull("__typename"))
-	assert.Equal(t, map[string]any{"__typename": "Bot", "login": "github-actions", "databaseId": float64(actionsID)}, pull("author"))
-	assert.Equal(t, true, pull("viewerDidAuthor"))
-	assert.Equal(t, fmt.Sprint(w.pull.Pull.ID), pull("fullDatabaseId"), "a BigInt is a string")
-	assert.Equal(t, "bug", pull("labels", "nodes", 0, "name"))
-	assert.Equal(t, w.git.branchSHA(w.repo, "agent/bugfix/1-x"), pull("headRefOid"))
-	assert.Equal(t, "agent/bugfix/1-x", pull("headRef", "name"))
-	assert.Equal(t, "MERGEABLE", pull("mergeable"))
-	assert.Equal(t, map[string]any{"text": "[repo]\n", "isBinary": false, "isTruncated": false}, pull("baseRef", "target", "file", "object"))
-	assert.EqualValues(t, 1, pull("closingIssuesReferences", "totalCount"), "one issue, though it is named twice")
-	assert.EqualValues(t, 1, pull("closingIssuesReferences", "nodes", 0, "number"))
-	assert.Equal(t, []any{
-		map[string]any{"path": "a.txt", "changeType": "MODIFIED", "additions": 2.0, "deletions": 1.0},
-		map[string]any{"path": "b.txt", "changeType": "ADDED", "additions": 1.0, "deletions": 0.0},
-	}, pull("files", "nodes"))
-	assert.EqualValues(t, 3, pull("additions"))
-	assert.EqualValues(t, 2, pull("changedFiles"))
-	assert.Equal(t, map[string]any{"messageHeadline": "Subject", "author": map[string]any{"name": "ann", "date": "2026-03-01T13:00:00+01:00",
-		"user": map[string]any{"login": "ann"}}}, pull("commits", "nodes", 0, "commit"))
-}
-
 func TestGraphQLWhatIsGoneIsNull(t *testing.T) {
 	w := newGQLWorld(t)
 	w.say(w.pull, "somebody-deleted", "boo", gqlNoon)
@@ -96,68 +56,6 @@ func TestGraphQLWhatIsGoneIsNull(t *testing.T) {
 	assert.Equal(t, obj{"ref": nil, "object": nil, "issueOrPullRequest": obj{
 		"headRef": nil, "headRefOid": w.pull.Pull.HeadSHA, "state": "CLOSED", "baseRef": obj{"target": obj{"file": nil}}, "comments": obj{"nodes": []any{comment}},
 	}}, a.at("repository"))
-}
-
-func TestGraphQLEditsByOthersShow(t *testing.T) {
-	w := newGQLWorld(t)
-	mine := w.say(w.pull, actionsLogin, "a receipt", gqlNoon)
-	w.say(w.pull, actionsLogin, "another", gqlNoon)
-	edited := gqlNoon.Add(time.Hour)
-	mine.Editor, mine.LastEditedAt, mine.UpdatedAt = "ann", &edited, edited
-	own := w.say(w.pull, actionsLogin, "corrected", gqlNoon)
-	own.Editor, own.LastEditedAt = actionsLogin, &edited
-
-	q := gqlInPull(`comments(first: 10) { nodes { viewerDidAuthor lastEditedAt updatedAt editor { __typename login } author { login } fullDatabaseId databaseId id } }`)
-	a := w.ask("actions", q, nil).fine()
-	first := a.pull("comments", "nodes", 0).(map[string]any)
-	assert.Equal(t, obj{
-		"viewerDidAuthor": true, "lastEditedAt": "2026-03-01T13:00:00Z", "updatedAt": "2026-03-01T13:00:00Z", "editor": obj{"__typename": "User", "login": "ann"},
-		"author": obj{"login": "github-actions"}, "fullDatabaseId": fmt.Sprint(mine.ID), "databaseId": nil, "id": first["id"], // its number is beyond 32 bits
-	}, first)
-	assert.Nil(t, a.pull("comments", "nodes", 1, "editor"))
-	assert.Equal(t, "github-actions", a.pull("comments", "nodes", 2, "editor", "login"))
-	assert.Equal(t, false, w.ask("ann", q, nil).fine().pull("comments", "nodes", 0, "viewerDidAuthor"))
-
-	id := first["id"]
-	n := w.ask("eve", `query($id: ID!) { node(id: $id) { __typename id ... on IssueComment { body pullRequest { number } } ... on Comment { author { login } } } }`, map[string]any{"id": id}).fine()
-	assert.Equal(t, map[string]any{"__typename": "IssueComment", "id": id, "body": "a receipt", "pullRequest": map[string]any{"number": 2.0}, "author": map[string]any{"login": "github-actions"}}, n.at("node"))
-}
-
-func TestGraphQLAnEditKeepsWhatWasBefore(t *testing.T) {
-	w := newTown(t)
-	w.s.SetClock(gqlNoon)
-	w.grant("ann", "write")
-	w.as("octo", "POST", "/repos/octo/widgets/issues", obj{"title": "A bug"}).want(201)
-	said := w.as("actions", "POST", "/repos/octo/widgets/issues/1/comments", obj{"body": "first"}).want(201).obj()
-	w.as("actions", "POST", "/repos/octo/widgets/issues/1/comments", obj{"body": "never edited"}).want(201)
-	path := fmt.Sprintf("/repos/octo/widgets/issues/comments/%d", int64(said["id"].(float64)))
-	for i, edit := range []struct{ login, body string }{{"actions", "second"}, {"ann", "third"}, {"ann", "third"}} {
-		w.s.SetClock(gqlNoon.Add(time.Duration(i+1) * time.Hour))
-		w.as(edit.login, "PATCH", path, obj{"body": edit.body}).want(200)
-	}
-	w.restart()
-
-	ask := func(args string) *gqlAnswer {
-		g := &gqlWorld{Server: w.s, t: t}
-		return g.ask("ann", fmt.Sprintf(`{ rateLimit { cost nodeCount } repository(owner: "octo", name: "widgets") { issue(number: 1) { comments(first: 100) { nodes {
-			includesCreatedEdit userContentEdits(%s) { totalCount pageInfo { hasNextPage } nodes { diff editedAt deletedAt editor { login } } } } } } } }`, args), nil).fine()
-	}
-	at := func(a *gqlAnswer, path ...any) any {
-		return a.at(append([]any{"repository", "issue", "comments", "nodes"}, path...)...)
-	}
-	version := func(diff, at, login string) any {
-		return map[string]any{"diff": diff, "editedAt": at, "deletedAt": nil, "editor": map[string]any{"login": login}}
-	}
-	first, second, third := version("first", "2026-03-01T12:00:00Z", "github-actions"), version("second", "2026-03-01T13:00:00Z", "github-actions"), version("third", "2026-03-01T14:00:00Z", "ann")
-
-	a := ask("first: 10")
-	edits := func(count float64, more bool, nodes ...any) obj {
-		return obj{"includesCreatedEdit": count > 0, "userContentEdits": obj{"totalCount": count, "pageInfo": obj{"hasNextPage": more}, "nodes": nodes}}
-	}
-	assert.Equal(t, []any{edits(3, false, third, second, first), edits(0, false, []any{}...)}, at(a), "an edit that changes nothing is none")
-	assert.Equal(t, obj{"cost": 1.0, "nodeCount": 100.0 + 100*10}, a.at("rateLimit"))
-	assert.Equal(t, edits(3, true, third, second), at(ask("first: 2"), 0))
-	assert.Equal(t, []any{first}, at(ask("last: 1"), 0, "userContentEdits", "nodes"), "the text it was posted with")
 }
 
 func TestGraphQLErrorsAreGitHubs(t *testing.T) {
@@ -209,51 +107,6 @@ func TestGraphQLErrorsNameThePlace(t *testing.T) {
 	a = w.ask("ann", `query($n: Int!) { repository(owner: "octo", name: "widgets") { issue(number: $n) { id } } }`, nil)
 	require.NotEmpty(t, a.Errors, a.raw)
 	assert.Nil(t, a.Data)
-}
-
-func TestGraphQLCollaborators(t *testing.T) {
-	w := newGQLWorld(t)
-	a := w.ask("ann", `{ repository(owner: "octo", name: "widgets") {
-		p0: collaborators(login: "bob", first: 1) { totalCount edges { permission node { login } } }
-		p1: collaborators(login: "eve", first: 1) { edges { permission } }
-		all: collaborators(first: 10) { totalCount nodes { login } }
-		viewerPermission } }`, nil).fine()
-	assert.Equal(t, []any{map[string]any{"permission": "MAINTAIN", "node": map[string]any{"login": "bob"}}}, a.at("repository", "p0", "edges"))
-	assert.Empty(t, a.at("repository", "p1", "edges"), "eve reads as everybody does, and is no collaborator")
-	assert.EqualValues(t, 3, a.at("repository", "all", "totalCount"), "octo, ann and bob; bots are none")
-	assert.Equal(t, "WRITE", a.at("repository", "viewerPermission"))
-	w.ask("actions", `{ repository(owner: "octo", name: "widgets") { collaborators(login: "bob", first: 1) { edges { permission } } } }`, nil).fine()
-}
-
-func TestGraphQLListsOfARepository(t *testing.T) {
-	w := newGQLWorld(t)
-	for i := range 5 {
-		w.now = gqlNoon.Add(time.Duration(i) * time.Minute)
-		w.open(&Issue{Title: fmt.Sprint("more ", i), Post: Post{Author: "eve"}})
-	}
-	w.repo.Issues[4].State = "closed"
-	a := w.ask("eve", `{ repository(owner: "octo", name: "widgets") {
-		pullRequests(first: 10, states: [OPEN], headRefName: "agent/bugfix/1-x") { totalCount nodes { number } }
-		none: pullRequests(first: 10, baseRefName: "other") { totalCount }
-		issues(last: 2, states: OPEN, orderBy: {field: CREATED_AT, direction: DESC}) { totalCount nodes { number } }
-		counted: issues { totalCount }
-		ref(qualifiedName: "refs/heads/main") { name prefix target { oid } associatedPullRequests(first: 1) { totalCount } }
-		refs(refPrefix: "refs/heads/", first: 10) { nodes { name } }
-		object(expression: "main:a.txt") { __typename ... on Blob { byteSize } }
-		tree: object(expression: "main:") { ... on Tree { entries { name type mode } } }
-		head: object(expression: "main") { ... on Commit { history(first: 1) { totalCount nodes { oid parents(first: 1) { totalCount } } } } }
-		} }`, nil).fine()
-	repo := func(path ...any) any { return a.at(append([]any{"repository"}, path...)...) }
-	count := func(total float64, numbers ...any) obj { return obj{"totalCount": total, "nodes": numbers} }
-	assert.Equal(t, count(1, obj{"number": 2.0}), repo("pullRequests"))
-	assert.Equal(t, count(5, obj{"number": 3.0}, obj{"number": 1.0}), repo("issues"))
-	assert.Equal(t, []any{0.0, 6.0}, []any{repo("none", "totalCount"), repo("counted", "totalCount")})
-	main := obj{"name": "main", "prefix": "refs/heads/", "target": obj{"oid": w.git.branchSHA(w.repo, "main")}, "associatedPullRequests": obj{"totalCount": 0.0}}
-	assert.Equal(t, main, repo("ref"))
-	assert.Equal(t, []any{obj{"name": "agent/bugfix/1-x"}, obj{"name": "main"}}, repo("refs", "nodes"))
-	assert.Equal(t, obj{"__typename": "Blob", "byteSize": float64(len(gqlLines(1, 20)))}, repo("object"))
-	assert.Equal(t, map[string]any{"name": ".github", "type": "tree", "mode": 16384.0}, repo("tree", "entries", 0))
-	assert.EqualValues(t, 2, repo("head", "history", "totalCount"))
 }
 
 func TestGraphQLFilesOfEveryKind(t *testing.T) {

@@ -95,35 +95,6 @@ func TestGraphQLTheTimelineHasNothingElse(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"__typename": "UnlabeledEvent"}}, a.pull("timelineItems", "nodes"))
 }
 
-func TestGraphQLTheTimelineHasEveryTitle(t *testing.T) {
-	w := newGQLWorld(t)
-	w.rest("ann", "PATCH", "issues/1", `{"title": "First"}`) // 12:01
-	w.rest("ann", "PATCH", "issues/1", `{"title": "First", "body": "a title that stays"}`)
-	w.rest("bob", "POST", "issues/1/labels", `["bug"]`)
-	w.rest("bob", "PATCH", "issues/1", `{"title": "Second"}`) // 12:04
-	w.save()
-	titles := func(types string) any {
-		return w.ask("eve", fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { issue(number: 1) { locked closed lastEditedAt editor { login } timelineItems(last: 2, itemTypes: [%s]) { nodes { __typename
-			... on RenamedTitleEvent { id createdAt actor { login } previousTitle currentTitle } } } } } }`, types), nil).fine().at("repository", "issue")
-	}
-	issue := titles("RENAMED_TITLE_EVENT").(map[string]any)
-	nodes := issue["timelineItems"].(map[string]any)["nodes"].([]any)
-	require.Len(t, nodes, 2)
-	second := nodes[1].(map[string]any)
-	id := second["id"]
-	assert.Equal(t, map[string]any{"__typename": "RenamedTitleEvent", "id": id, "createdAt": "2026-03-01T12:04:00Z", "actor": map[string]any{"login": "bob"}, "previousTitle": "First", "currentTitle": "Second"}, second)
-	assert.Equal(t, "First", nodes[0].(map[string]any)["currentTitle"])
-	assert.Equal(t, []any{"2026-03-01T12:02:00Z", map[string]any{"login": "ann"}, false, false}, []any{issue["lastEditedAt"], issue["editor"], issue["locked"], issue["closed"]}, "a title is no edit of the body")
-	again := w.ask("ann", `query($id: ID!) { node(id: $id) { __typename ... on RenamedTitleEvent { currentTitle } } }`, map[string]any{"id": id}).fine()
-	assert.Equal(t, map[string]any{"__typename": "RenamedTitleEvent", "currentTitle": "Second"}, again.at("node"))
-
-	var kinds []any
-	for _, n := range titles("LABELED_EVENT, RENAMED_TITLE_EVENT").(map[string]any)["timelineItems"].(map[string]any)["nodes"].([]any) {
-		kinds = append(kinds, n.(map[string]any)["__typename"])
-	}
-	assert.Equal(t, []any{"LabeledEvent", "RenamedTitleEvent"}, kinds, "in the order in which they came, whatever their kind")
-}
-
 // Who deletes somebody else's comment leaves a trace, which says neither which comment it was nor, to people without write access, who
 // did it.
 func TestGraphQLTheTimelineHasDeletedComments(t *testing.T) {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -120,48 +119,6 @@ func TestRequiredReviewsHoldBackPushesAndMerges(t *testing.T) {
 	merge(200)
 }
 
-func TestOpinions(t *testing.T) {
-	w := newTown(t)
-	w.pin()
-	for login, right := range map[string]string{"rita": "write", "mona": "maintain", "tri": "triage"} {
-		w.grant(login, right)
-	}
-	c := w.clone("octo")
-	first := c.branch("x", "a.txt", "a\n")
-	n := w.pull("octo", "x")
-	review := func(login, event string) int64 {
-		t.Helper()
-		w.tick(time.Second)
-		return id(w.as(login, "POST", pullPath(n)+"/reviews", obj{"event": event, "body": "so"}).want(200).obj())
-	}
-	opinions := func(args string) (all []string) {
-		t.Helper()
-		p := w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) {
-			latestOpinionatedReviews(first: 10%s) { nodes { author { login } state commit { oid } } } } } }`, n, args))["repository"].(obj)["pullRequest"].(obj)
-		for _, v := range p["latestOpinionatedReviews"].(obj)["nodes"].([]any) {
-			v := v.(obj)
-			on := "head"
-			if v["commit"].(obj)["oid"] == first {
-				on = "first"
-			}
-			all = append(all, fmt.Sprint(v["author"].(obj)["login"], " ", v["state"], " ", on))
-		}
-		return all
-	}
-	review("rita", "APPROVE")
-	review("mona", "APPROVE")
-	review("tri", "APPROVE")
-	c.push("b.txt", "b\n")
-	review("rita", "COMMENT")
-	changes := review("mona", "REQUEST_CHANGES")
-	require.Equal(t, []string{"rita APPROVED first", "mona CHANGES_REQUESTED head"}, opinions(", writersOnly: true"))
-	require.Equal(t, []string{"rita APPROVED first", "tri APPROVED first", "mona CHANGES_REQUESTED head"}, opinions(""))
-	w.as("octo", "PUT", fmt.Sprintf("%s/reviews/%d/dismissals", pullPath(n), changes), obj{"message": "no"}).want(200)
-	require.Equal(t, []string{"rita APPROVED first", "mona DISMISSED head"}, opinions(", writersOnly: true"), "no earlier approval comes back")
-	w.grant("rita", "read")
-	require.Equal(t, []string{"mona DISMISSED head"}, opinions(", writersOnly: true"))
-}
-
 func TestLinearHistoryTakesNoMergeCommits(t *testing.T) {
 	w := newTown(t)
 	w.protect(obj{"linear": true})
@@ -217,38 +174,4 @@ func TestRulesetsHoldBackPushesAndMerges(t *testing.T) {
 	merge("octo", "squash", 200)
 	w.clone("bot").git("push", "-q", "origin", "origin/x:refs/heads/y")
 	w.as("bot", "PATCH", repoPath+"/git/refs/heads/main", obj{"sha": sha, "force": true}).want(200)
-}
-
-func TestMergeMethodsThatAreOff(t *testing.T) {
-	w, c := townWithClone(t)
-	c.branch("x", "a.txt", "a\n")
-	n := w.pull("octo", "x")
-	r := w.as("octo", "PATCH", repoPath, obj{"allow_merge_commit": false, "allow_squash_merge": false}).want(200).obj()
-	require.Equal(t, []any{false, false, true}, []any{r["allow_merge_commit"], r["allow_squash_merge"], r["allow_rebase_merge"]})
-	w.as("octo", "PATCH", repoPath, obj{"allow_rebase_merge": false}).want(422)
-	for method, words := range map[string]string{"merge": "Merge commits", "squash": "Squash merges"} {
-		m := w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": method}).want(405).obj()
-		require.Equal(t, words+" are not allowed on this repository.", m["message"])
-	}
-	require.Equal(t, obj{"mergeCommitAllowed": false, "squashMergeAllowed": false, "rebaseMergeAllowed": true},
-		w.ask(`{ repository(owner: "octo", name: "widgets") { mergeCommitAllowed squashMergeAllowed rebaseMergeAllowed } }`)["repository"])
-	w.as("octo", "PUT", pullPath(n)+"/merge", obj{"merge_method": "rebase"}).want(200)
-}
-
-func TestRulesAreShown(t *testing.T) {
-	w := newTown(t)
-	w.grant("rita", "write")
-	rule := func(login string) any {
-		t.Helper()
-		return w.askAs(login, `{ repository(owner: "octo", name: "widgets") { ref(qualifiedName: "refs/heads/main") { refUpdateRule {
-			viewerCanPush requiredStatusCheckContexts requiredApprovingReviewCount requiresLinearHistory } } } }`)["repository"].(obj)["ref"].(obj)["refUpdateRule"]
-	}
-	require.Nil(t, rule("octo"))
-	w.protect(obj{"push": []string{"octo"}, "checks": []string{"ci"}, "approvals": 2, "linear": true})
-	require.Nil(t, rule("octo"), "an administrator is told nothing")
-	full := obj{"viewerCanPush": false, "requiredStatusCheckContexts": []any{"ci"}, "requiredApprovingReviewCount": 2.0, "requiresLinearHistory": true}
-	require.Equal(t, full, rule("rita"))
-	w.protect(obj{"linear": true})
-	require.Equal(t, obj{"viewerCanPush": true, "requiredStatusCheckContexts": nil, "requiredApprovingReviewCount": nil, "requiresLinearHistory": true}, rule("rita"))
-	require.Equal(t, false, rule("passerby").(obj)["viewerCanPush"])
 }

@@ -2,39 +2,12 @@ package sandbox
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
 func pullPath(n int) string { return fmt.Sprintf("%s/pulls/%d", repoPath, n) }
-
-func TestPullRequestsThatAreRefused(t *testing.T) {
-	w, c := townWithClone(t)
-	c.branch("x", "a.txt", "a\n")
-	c.git("push", "-q", "origin", "origin/main:refs/heads/same")
-	c.git("checkout", "-q", "--orphan", "alone")
-	c.push("b.txt", "b\n")
-	open := func(in obj) string {
-		in["title"] = "x"
-		return string(w.as("octo", "POST", repoPath+"/pulls", in).want(422).body)
-	}
-	require.Contains(t, open(obj{"head": "missing", "base": "main"}), `"field":"head"`)
-	require.Contains(t, open(obj{"head": "x", "base": "missing"}), `"field":"base"`)
-	require.Contains(t, open(obj{"head": "same", "base": "main"}), "No commits between main and same")
-	require.Contains(t, open(obj{"head": "alone", "base": "main"}), "has no history in common with main")
-	require.Contains(t, open(obj{"base": "main"}), `"missing_field"`)
-	w.as("octo", "POST", repoPath+"/pulls", obj{"head": "x", "base": "main"}).want(422)
-	n := w.pull("octo", "octo:x")
-	require.Contains(t, open(obj{"head": "x", "base": "main"}), "A pull request already exists for octo:x.")
-	require.Len(t, w.as("octo", "GET", repoPath+"/pulls?head=octo:x&base=main", nil).list(), 1)
-	require.Empty(t, w.as("octo", "GET", repoPath+"/pulls?head=octo:y", nil).list())
-	require.Empty(t, w.as("octo", "GET", repoPath+"/pulls?state=closed", nil).list())
-	require.Contains(t, string(w.as("octo", "PATCH", pullPath(n), obj{"base": "nope"}).want(422).body), "was not found")
-	w.as("stranger", "POST", repoPath+"/pulls", obj{"title": "t", "head": "alone", "base": "main"}).want(403)
-	w.as("octo", "GET", pullPath(99), nil).want(404)
-}
 
 func TestReopening(t *testing.T) {
 	w, c := townWithClone(t)
@@ -102,30 +75,4 @@ func TestConflictsAndDraftsDoNotMerge(t *testing.T) {
 	c.branch("y", "y.txt", "y\n")
 	d := w.as("octo", "POST", repoPath+"/pulls", obj{"title": "y", "head": "y", "base": "main", "draft": true}).want(201).obj()
 	w.as("octo", "PUT", pullPath(int(d["number"].(float64)))+"/merge", obj{}).want(405)
-}
-
-func TestCompare(t *testing.T) {
-	w, c := townWithClone(t)
-	root := c.git("rev-parse", "HEAD")
-	x := c.branch("x", "a.txt", "a\n")
-	c.branch("y", "b.txt", "b\n")
-	for ends, want := range map[string]string{
-		"main...main": "identical 0 0", "main...x": "ahead 1 0", "x...main": "behind 0 1", "x...y": "diverged 1 1",
-		root + "..." + x: "ahead 1 0", "main..." + x[:12]: "ahead 1 0",
-	} {
-		o := w.as("", "GET", repoPath+"/compare/"+ends, nil).want(200).obj()
-		require.Equal(t, want, fmt.Sprintf("%v %v %v", o["status"], o["ahead_by"], o["behind_by"]), ends)
-		require.Equal(t, root, o["merge_base_commit"].(obj)["sha"])
-		require.Equal(t, o["ahead_by"], o["total_commits"])
-	}
-	w.as("", "GET", repoPath+"/compare/main...nope", nil).want(404)
-	w.as("", "GET", repoPath+"/compare/main..."+strings.Repeat("a", 40), nil).want(404)
-	for n := range 5 {
-		c.commit("c.txt", fmt.Sprint(n))
-	}
-	c.git("push", "-q", "origin", "HEAD:refs/heads/long/name")
-	o := w.as("", "GET", repoPath+"/compare/main...long%2Fname?per_page=2&page=2", nil).want(200).obj()
-	require.Len(t, o["commits"], 2)
-	require.EqualValues(t, 6, o["total_commits"])
-	require.Empty(t, o["files"])
 }

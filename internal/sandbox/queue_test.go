@@ -20,33 +20,6 @@ func queueTown(t *testing.T, names ...string) (*town, []int) {
 	return w, numbers
 }
 
-const queueFields = `{ isMergeQueueEnabled isInMergeQueue mergeQueueEntry { state position enqueuer { login } headCommit { oid } }
-	timelineItems(last: 1, itemTypes: [REMOVED_FROM_MERGE_QUEUE_EVENT]) { nodes { ... on RemovedFromMergeQueueEvent { id reason beforeCommit { oid } } } } }`
-
-func (w *town) inQueue(number int) obj {
-	w.t.Helper()
-	got := w.ask(fmt.Sprintf(`{ repository(owner: "octo", name: "widgets") { pullRequest(number: %d) %s } }`, number, queueFields))
-	return got["repository"].(obj)["pullRequest"].(obj)
-}
-
-// left is why a pull request left the queue last, and which commit was tested.
-func (w *town) left(number int) (reason any, before string) {
-	w.t.Helper()
-	nodes := w.inQueue(number)["timelineItems"].(obj)["nodes"].([]any)
-	require.Len(w.t, nodes, 1)
-	last := nodes[0].(obj)
-	if c, ok := last["beforeCommit"].(obj); ok {
-		before = c["oid"].(string)
-	}
-	return last["reason"], before
-}
-
-// group is the commit of a pull request in the queue.
-func (w *town) group(number int) string {
-	w.t.Helper()
-	return w.inQueue(number)["mergeQueueEntry"].(obj)["headCommit"].(obj)["oid"].(string)
-}
-
 // mutate gives the words with which a mutation is refused, or "".
 func (w *town) mutate(login, name string, number int, more string) string {
 	w.t.Helper()
@@ -58,48 +31,6 @@ func (w *town) mutate(login, name string, number int, more string) string {
 		return errs[0].(obj)["message"].(string)
 	}
 	return ""
-}
-
-func TestTheMergeQueueLandsWhatHasPassed(t *testing.T) {
-	w, numbers := queueTown(t, "x", "y")
-	require.Empty(t, w.mutate("octo", "enqueuePullRequest", numbers[0], ""))
-	require.Empty(t, w.mutate("octo", "enqueuePullRequest", numbers[1], ""))
-	first, second := w.inQueue(numbers[0]), w.inQueue(numbers[1])
-	require.Equal(t, obj{"login": "octo"}, first["mergeQueueEntry"].(obj)["enqueuer"])
-	require.Equal(t, []any{true, true, 2.0, "AWAITING_CHECKS"}, []any{second["isMergeQueueEnabled"], second["isInMergeQueue"], second["mergeQueueEntry"].(obj)["position"], second["mergeQueueEntry"].(obj)["state"]})
-	groups := []string{w.group(numbers[0]), w.group(numbers[1])}
-	w.status(groups[1], "ci", "success")
-	require.Equal(t, "open", w.as("octo", "GET", pullPath(numbers[1]), nil).want(200).obj()["state"], "it waits for the one before it")
-	w.status(groups[0], "ci", "success")
-	for i, n := range numbers {
-		got := w.as("octo", "GET", pullPath(n), nil).want(200).obj()
-		require.Equal(t, []any{true, groups[i], queueBot}, []any{got["merged"], got["merge_commit_sha"], got["merged_by"].(obj)["login"]})
-		reason, before := w.left(n)
-		require.Equal(t, []any{"merged", groups[i]}, []any{reason, before})
-	}
-	require.Equal(t, groups[1], w.as("octo", "GET", repoPath+"/branches/main", nil).want(200).obj()["commit"].(obj)["sha"])
-}
-
-func TestTheMergeQueueTakesOutWhatFails(t *testing.T) {
-	w, numbers := queueTown(t, "x", "y")
-	for _, n := range numbers {
-		require.Empty(t, w.mutate("octo", "enqueuePullRequest", n, ""))
-	}
-	red, was := w.group(numbers[0]), w.group(numbers[1])
-	w.status(red, "ci", "failure")
-	reason, before := w.left(numbers[0])
-	require.Equal(t, []any{"failed_checks", red}, []any{reason, before})
-	require.NotEqual(t, was, w.group(numbers[1]), "what was behind it is built anew")
-
-	require.Empty(t, w.mutate("octo", "dequeuePullRequest", numbers[1], ""))
-	reason, _ = w.left(numbers[1])
-	require.Equal(t, "manual", reason)
-	require.Equal(t, "Pull request is not in the queue", w.mutate("octo", "dequeuePullRequest", numbers[1], ""))
-
-	require.Empty(t, w.mutate("octo", "enqueuePullRequest", numbers[1], ""))
-	w.as("octo", "PATCH", pullPath(numbers[1]), obj{"state": "closed"}).want(200)
-	reason, _ = w.left(numbers[1])
-	require.Nil(t, reason)
 }
 
 func TestWhatDoesNotGetIntoTheMergeQueue(t *testing.T) {

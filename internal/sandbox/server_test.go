@@ -124,23 +124,6 @@ func TestFaults(t *testing.T) {
 	require.Empty(t, w.s.st.Faults)
 }
 
-func TestRunsAndTheClock(t *testing.T) {
-	w := newTown(t)
-	w.as("", "PUT", "/_sandbox/clock", obj{"now": "2026-05-01T10:00:00.9Z"}).want(200)
-	w.as("octo", "GET", repoPath+"/actions/runs/7", nil).want(404)
-	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "in_progress", "attempt": 2}).want(200)
-	run := w.as("actions", "GET", repoPath+"/actions/runs/7", nil).want(200).obj()
-	require.Equal(t, "in_progress", run["status"])
-	require.Nil(t, run["conclusion"])
-	require.EqualValues(t, 2, run["run_attempt"])
-	require.Equal(t, "2026-05-01T10:00:00Z", run["created_at"])
-	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "completed"}).want(200)
-	require.Equal(t, "success", w.as("actions", "GET", repoPath+"/actions/runs/7", nil).obj()["conclusion"])
-	require.EqualValues(t, 1, w.as("actions", "GET", repoPath+"/actions/runs?status=completed", nil).obj()["total_count"])
-	w.as("", "PUT", "/_sandbox/runs/7", obj{"status": "resting"}).want(422)
-	require.Contains(t, w.as("octo", "GET", repoPath, nil).header.Get("Date"), "10:00:00")
-}
-
 // Time grows with the number of comments, not with its square: the second half costs about what the first does.
 func BenchmarkFiveThousandComments(b *testing.B) {
 	for range b.N {

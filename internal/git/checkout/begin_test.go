@@ -16,7 +16,7 @@ import (
 )
 
 func TestBeginMakesABranchOnTheTipOfTheBase(t *testing.T) {
-	for name, more := range map[string][]string{"full": nil, "depth 1": {"--depth=1"}, "partial": {"--filter=blob:none"}, "own clone": nil} {
+	for name, more := range map[string][]string{"depth 1": {"--depth=1"}, "partial": {"--filter=blob:none"}, "own clone": nil} {
 		t.Run(name, func(t *testing.T) {
 			h := gittest.NewHub(t)
 			dir := h.Workspace("main", more...)

@@ -19,29 +19,33 @@ type differing struct {
 	raw     map[string]string                // files as they are stored
 	then    map[string]string                // and those of a later commit
 	prepare func(h *gittest.Hub, dir string) // what a workflow does to its workspace
-	path    string                           // what differs
+	paths   []string                         // what differs
 }
 
 var differences = map[string]differing{
-	"CRLF under text":              {raw: map[string]string{".gitattributes": "*.txt text\n", "old.txt": "x\r\ny\r\n"}, path: "old.txt"},
-	"CRLF under eol=lf":            {raw: map[string]string{".gitattributes": "* text eol=lf\n", ".github/workflows/ci.yml": "on: push\r\n"}, path: ".github/workflows/ci.yml"},
-	"CRLF under eol=crlf":          {raw: map[string]string{".gitattributes": "*.bat text eol=crlf\n", "run.bat": "x\r\ny\r\n"}, path: "run.bat"},
-	"mixed ends under eol=crlf":    {raw: map[string]string{".gitattributes": "*.bat text eol=crlf\n", "run.bat": "x\r\ny\n"}, path: "run.bat"},
-	"attributes in a directory":    {raw: map[string]string{"dir/.gitattributes": "* text\n", "dir/old.txt": "x\r\ny\r\n"}, path: "dir/old.txt"},
-	"an odd name":                  {raw: map[string]string{".gitattributes": "*.txt text\n", "a \"b\"\n*.txt": "x\r\n"}, path: "a \"b\"\n*.txt"},
-	"an ident that is filled in":   {raw: map[string]string{".gitattributes": "*.c ident\n", "id.c": "/* $Id: 1 $ */\n"}, path: "id.c"},
-	"UTF-8 where UTF-16 is said":   {raw: map[string]string{".gitattributes": "*.u working-tree-encoding=UTF-16LE-BOM eol=lf text\n", "a.u": "x\r\n"}, path: "a.u"},
-	"raw under a filter":           {raw: map[string]string{".gitattributes": "*.png filter=lfs -text\n", "a.png": "a picture"}, path: "a.png"},
-	"attributes that came later":   {raw: map[string]string{"old.txt": "x\r\ny\r\n"}, then: map[string]string{".gitattributes": "*.txt text\n"}, path: "old.txt"},
-	"a file not to be looked at":   {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--assume-unchanged"), path: "settings.json"},
-	"a file that is to be skipped": {raw: map[string]string{"settings.json": "{}\n"}, prepare: overlooks("--skip-worktree"), path: "settings.json"},
+	"by its attributes": {
+		raw: map[string]string{
+			".gitattributes": "*.txt text\n*.bat text eol=crlf\n*.c ident\n*.u working-tree-encoding=UTF-16LE-BOM eol=lf text\n*.png filter=lfs -text\n",
+			"old.txt":        "x\r\ny\r\n", "a \"b\"\n*.txt": "x\r\n", "run.bat": "x\r\ny\r\n", "mixed.bat": "x\r\ny\n", "id.c": "/* $Id: 1 $ */\n",
+			"utf8.u": "x\r\n", "a.png": "a picture", "dir/.gitattributes": "* text\n", "dir/old.md": "x\r\ny\r\n",
+			"lf/.gitattributes": "* text eol=lf\n", "lf/.github/workflows/ci.yml": "on: push\r\n",
+		},
+		paths: []string{"a \"b\"\n*.txt", "a.png", "dir/old.md", "id.c", "lf/.github/workflows/ci.yml", "mixed.bat", "old.txt", "run.bat", "utf8.u"},
+	},
+	"attributes that came later": {raw: map[string]string{"old.txt": "x\r\ny\r\n"}, then: map[string]string{".gitattributes": "*.txt text\n"}, paths: []string{"old.txt"}},
+	"files not to be looked at": {
+		raw: map[string]string{"one.json": "{}\n", "two.json": "{}\n"}, prepare: overlooks(map[string]string{"one.json": "--assume-unchanged", "two.json": "--skip-worktree"}),
+		paths: []string{"one.json", "two.json"},
+	},
 }
 
-// overlooks changes a file and tells the index not to look at it.
-func overlooks(how string) func(h *gittest.Hub, dir string) {
+// overlooks changes files and tells the index not to look at them.
+func overlooks(how map[string]string) func(h *gittest.Hub, dir string) {
 	return func(h *gittest.Hub, dir string) {
-		h.Git(dir, "update-index", how, "settings.json")
-		gittest.Write(h.T, dir, map[string]string{"settings.json": "{\"local\": true}\n"})
+		for name, flag := range how {
+			h.Git(dir, "update-index", flag, name)
+			gittest.Write(h.T, dir, map[string]string{name: "{\"local\": true}\n"})
+		}
 	}
 }
 
@@ -103,13 +107,23 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 				require.NoError(t, checkout.Follow(gittest.Ctx, c, done))
 				return done.Head
 			}
-			now := gittest.Read(t, c.Dir(), d.path)
+			now := map[string]string{}
+			read := func() (files []string) {
+				for _, path := range d.paths {
+					files = append(files, gittest.Read(t, c.Dir(), path))
+				}
+				return files
+			}
+			for i, text := range read() {
+				now[d.paths[i]] = text
+			}
+			was := read()
 			agent("add", "-A")
 			agent("stash", "-q")
 			assert.Empty(t, gittest.Must(checkout.LeftBranches(gittest.Ctx, c, start))(t), "it was put on the stash")
-			assert.Equal(t, now, gittest.Read(t, c.Dir(), d.path))
+			assert.Equal(t, was, read())
 			clean("nothing has been done")
-			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
+			gittest.Write(t, c.Dir(), now)
 			clean("it was written again")
 			agent("add", "-A")
 			clean("it was staged")
@@ -121,17 +135,20 @@ func TestWhatDifferedBeforeIsNobodysWork(t *testing.T) {
 			assert.NotEmpty(t, saved)
 			clean("it is committed")
 
-			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n", d.path: now})
+			gittest.Write(t, c.Dir(), map[string]string{"a.txt": "three\n"})
+			gittest.Write(t, c.Dir(), now)
 			agent("commit", "-q", "-a", "-m", "mine")
 			assert.Equal(t, "a.txt", changed(own()), "the agent has committed it along")
 			clean("and it is committed no more")
-			gittest.Write(t, c.Dir(), map[string]string{d.path: now})
+			gittest.Write(t, c.Dir(), now)
 			agent("commit", "-q", "-a", "--allow-empty", "-m", "nothing else")
 			assert.Equal(t, "a.txt", changed(own()))
 
-			gittest.Write(t, c.Dir(), map[string]string{d.path: now + now})
+			for path, text := range now {
+				gittest.Write(t, c.Dir(), map[string]string{path: text + text})
+			}
 			sha = gittest.Committed(t, c, "more")
-			assert.ElementsMatch(t, []string{"a.txt", d.path}, strings.Split(strings.TrimSuffix(h.Git(c.Dir(), "diff", "-z", "--name-only", start, sha), "\x00"), "\x00"))
+			assert.ElementsMatch(t, append([]string{"a.txt"}, d.paths...), strings.Split(strings.TrimSuffix(h.Git(c.Dir(), "diff", "-z", "--name-only", start, sha), "\x00"), "\x00"))
 		})
 	}
 }

@@ -33,16 +33,17 @@ func differingDesk(t *testing.T, attributes, raw string, change map[string]strin
 func TestFilesAsGitWritesThemAreNoChanges(t *testing.T) {
 	t.Parallel()
 	for name, row := range map[string]struct{ attributes, raw string }{
-		"CRLF under text":           {"*.x text\n", "x\r\ny\r\n"},
-		"CRLF under eol=crlf":       {"*.x text eol=crlf\n", "x\r\ny\r\n"},
-		"mixed ends under eol=crlf": {"*.x text eol=crlf\n", "x\r\ny\n"},
-		"CRLF under eol=lf":         {"*.x text eol=lf\n", "x\r\ny\r\n"},
-		"an ident":                  {"*.x ident\n", "$Id: 1 $\n"},
+		"CRLF under text":     {"*.x text\n", "x\r\ny\r\n"},
+		"CRLF under eol=crlf": {"*.x text eol=crlf\n", "x\r\ny\r\n"},
+		"an ident":            {"*.x ident\n", "$Id: 1 $\n"},
 	} {
 		for how, change := range map[string]map[string]string{
 			"another file": {"new.txt": "new\n"},
 			"one of them":  {"new.txt": "new\n", "one.x": "z\n"},
 		} {
+			if how == "another file" && name != "CRLF under text" {
+				continue // where one of them changes, the other one is such a file as well
+			}
 			t.Run(name+", "+how, func(t *testing.T) {
 				t.Parallel()
 				d, c, met := differingDesk(t, row.attributes, row.raw, change)

@@ -41,6 +41,9 @@ func TestACheckoutWithoutACommitIsReadAgain(t *testing.T) {
 		"one that is made anew": {func(h *gittest.Hub, c *git.Checkout) { remove("")(h, c); h.Git(c.Dir(), "init", "-q") }, 1},
 	} {
 		for _, workspace := range []bool{true, false} {
+			if !workspace && name != "no objects" && name != "no git directory" {
+				continue // a clone of our own differs in what it fetches again
+			}
 			t.Run(name+map[bool]string{true: " in a workspace"}[workspace], func(t *testing.T) {
 				t.Parallel()
 				h := gittest.NewHub(t)

@@ -50,7 +50,7 @@ func parents(t *testing.T, c *git.Checkout, sha string) string {
 }
 
 func TestASnapshotHasWhatIsInTheTree(t *testing.T) {
-	must.Each(t, map[string][]string{"full": nil, "shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
+	must.Each(t, map[string][]string{"shallow": {"--depth=1"}, "partial": {"--filter=blob:none"}}, func(t *testing.T, more []string) {
 		h, c, start := begun(t, more...)
 		calls := c.NetworkCalls()
 		assert.Empty(t, gittest.Snap(t, h, c, ""), "nothing has been done yet")
@@ -89,16 +89,7 @@ func TestASnapshotHasWhatIsInTheTree(t *testing.T) {
 
 func TestASnapshotOfAHeadThatIsNoneStandsOnTheStart(t *testing.T) {
 	must.Each(t, map[string]func(h *gittest.Hub, c *git.Checkout, start string){
-		"unborn": func(h *gittest.Hub, c *git.Checkout, _ string) { h.Agent(c, "checkout", "-q", "--orphan", "none") },
-		"no ref": func(h *gittest.Hub, c *git.Checkout, _ string) {
-			gittest.Write(h.T, c.Dir(), map[string]string{".git/HEAD": "ref: ../x\n"})
-		},
-		"a loop": func(h *gittest.Hub, c *git.Checkout, _ string) {
-			h.Agent(c, "symbolic-ref", "refs/heads/"+gittest.Fresh, "HEAD")
-		},
-		"nothing here": func(h *gittest.Hub, c *git.Checkout, _ string) {
-			gittest.Write(h.T, c.Dir(), map[string]string{".git/HEAD": strings.Repeat("ab", 20) + "\n"})
-		},
+		"unborn":    func(h *gittest.Hub, c *git.Checkout, _ string) { h.Agent(c, "checkout", "-q", "--orphan", "none") },
 		"before it": func(h *gittest.Hub, c *git.Checkout, start string) { h.Agent(c, "reset", "-q", "--soft", start+"~3") },
 		"another root": func(h *gittest.Hub, c *git.Checkout, _ string) {
 			h.Agent(c, "checkout", "-q", "--orphan", "new")

@@ -10,6 +10,7 @@ import (
 	"github.com/mergexo/mergexo/internal/git"
 	"github.com/mergexo/mergexo/internal/git/gittest"
 	"github.com/mergexo/mergexo/internal/git/history"
+	"github.com/mergexo/mergexo/internal/must"
 )
 
 // apart is a server where agent/x left main n commits ago, and main went on as far.
@@ -21,29 +22,28 @@ func apart(t *testing.T, n int) (h *gittest.Hub, fork, base, head string) {
 	return h, fork, h.Grow("main", n), h.Grow("agent/x", n)
 }
 
+// What is still farther away takes the same steps as in TestDeepenLeavesTheAgentsCommitsOutOfIt.
 func TestMeetFetchesWhatTheMergeBaseTakes(t *testing.T) {
-	t.Parallel()
-	for name, test := range map[string]struct{ apart, calls int }{"near": {10, 1}, "far": {100, 2}, "very far": {2600, 4}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			h, fork, base, head := apart(t, test.apart)
-			workspaces := []string{h.Workspace("main", "--depth=1"), ""}
-			if name == "very far" {
-				workspaces = workspaces[:1]
-			}
-			for _, workspace := range workspaces {
-				c := h.Open(workspace)
-				met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
-				assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
-				assert.Equal(t, test.calls, c.NetworkCalls())
-				assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, head))(t), test.apart+1)
-				_, err := history.List(gittest.Ctx, c, fork+"~290", fork)
-				if name == "near" {
-					assert.Error(t, err, "the rest of the history is not fetched")
-				}
-			}
-		})
+	type row struct {
+		apart, calls int
+		workspace    []string // how it is cloned; nil: MergeXO clones by itself
 	}
+	must.Each(t, map[string]row{"near": {10, 1, nil}, "near, in a workspace": {10, 1, []string{"--depth=1"}}, "far": {100, 2, nil}}, func(t *testing.T, test row) {
+		t.Parallel()
+		h, fork, base, head := apart(t, test.apart)
+		dir := ""
+		if test.workspace != nil {
+			dir = h.Workspace("main", test.workspace...)
+		}
+		c := h.Open(dir)
+		met := gittest.Must(history.FetchMergeBase(gittest.Ctx, c, "main", "refs/heads/agent/x"))(t)
+		assert.Equal(t, history.Divergence{BaseSHA: base, HeadSHA: head, MergeBase: fork}, met)
+		assert.Equal(t, test.calls, c.NetworkCalls())
+		assert.Len(t, gittest.Must(history.List(gittest.Ctx, c, base, head))(t), test.apart+1)
+		if test.calls == 1 {
+			assert.Error(t, must.Err(history.List(gittest.Ctx, c, fork+"~290", fork)), "the rest of the history is not fetched")
+		}
+	})
 }
 
 func TestMeetInACompleteClone(t *testing.T) {

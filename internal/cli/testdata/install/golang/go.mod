@@ -1,3 +1,0 @@
-module example.com/widgets
-
-go 1.22

@@ -1,3 +1,0 @@
-module example.com/widgets/tools
-
-go 1.22

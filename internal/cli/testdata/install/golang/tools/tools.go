@@ -1,2 +1,0 @@
-// Package tools is an example of a nested module.
-package tools

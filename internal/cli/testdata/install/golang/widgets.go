@@ -1,2 +1,0 @@
-// Package widgets is an example.
-package widgets

@@ -1,3 +1,0 @@
-module example.com/cmd
-
-go 1.22
