@@ -15,13 +15,6 @@ import (
 
 func TestWhatChangesBetweenThePhases(t *testing.T) {
 	t.Parallel()
-	t.Run("somebody pushes", func(t *testing.T) {
-		w, ev, dir := answerOver(t)
-		w.write("bob", w.head, "by-bob.txt", "bob\n")
-		w.done(w.phase(thread.ApplyPhase, ev, dir))
-		w.settled(1, 1, 2)
-		assert.Zero(t, w.calls(), "beyond the one that was handed over")
-	})
 	t.Run("somebody says more", func(t *testing.T) {
 		w, ev, dir := answerOver(t)
 		w.review("bob", "And me.")
