@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -183,20 +182,6 @@ func TestTwoRunsInTwoJobsPostOneReview(t *testing.T) {
 			assert.Equal(t, 2, w.calls())
 		})
 	}
-}
-
-func TestADryRunOfAReviewersJobLeavesNothing(t *testing.T) {
-	w := newReview(t)
-	ev, dir := w.asksForAReview(), filepath.Join(t.TempDir(), "handoff")
-	w.gate.revive()
-	e := w.engine()
-	e.Phase, e.Bundle = thread.AgentPhase, dir
-	e.DryRun(true)
-	w.gives(model.ResultNothing, w.by(e, ev))
-	entries, _ := os.ReadDir(dir)
-	assert.Empty(t, entries)
-	assert.Zero(t, w.gate.writes)
-	assert.Zero(t, w.calls())
 }
 
 // What the first job says must not keep the second from its work: both are of one run, which is not over.

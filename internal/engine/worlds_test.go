@@ -247,11 +247,6 @@ var worlds = map[string]unheard{
 		w.approve("eve")
 		return w.atRest().becomes("eve", "write")
 	}},
-	"the settings want fewer of the approvals that ask": {done: isMerged, begins: func(t *testing.T) *world {
-		w := auto(t, "approval", "approvals = 2")
-		w.approve("alice")
-		return w.atRest().resets("approvals = 2", "approvals = 1")
-	}},
 }
 
 // A sweep does what the run of an event would do on a number, and leaves the number alone where such a run has nothing to do.
