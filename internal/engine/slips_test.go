@@ -19,9 +19,6 @@ var slips = map[string]trick{
 	"hollow": func(_ model.Request, o *model.Outcome) {
 		o.ReviewReplies = append([]model.ReviewReply{{ReviewCommentID: 4242}}, o.ReviewReplies...)
 	},
-	"huge": func(_ model.Request, o *model.Outcome) {
-		o.GeneralComment, o.ReviewReplies[0].Body = strings.Repeat("Much. ", 50_000), strings.Repeat("More. ", 50_000)
-	},
 	"mute": func(_ model.Request, o *model.Outcome) {
 		for i := range o.ReviewReplies {
 			o.ReviewReplies[i].Body = " "
