@@ -242,6 +242,9 @@ func TestWhoMayCommand(t *testing.T) {
 	for _, tt := range tests {
 		assert.Equal(t, tt.want, command.Policy{Operators: tt.operators}.Role("olga", tt.permission), "%v", tt)
 	}
+	steers := command.Policy{Users: []string{"Olga"}}
+	assert.Equal(t, command.Refused, steers.Role("olga", model.PermissionNone), "who may steer the agent is told why a command does not count")
+	assert.True(t, steers.Audible(posted("/mergexo merge"), model.Snapshot{ReadAt: noon}, model.Event{}, model.PermissionNone))
 }
 
 func TestCommandsAreReadAsTheyWerePosted(t *testing.T) {

@@ -136,39 +136,6 @@ func TestACommandShowsHowFarItIs(t *testing.T) {
 	assert.Zero(t, w.calls(), "a command is no feedback")
 }
 
-func TestWhoseCommandsCount(t *testing.T) {
-	t.Parallel()
-	const only = "Only people with the maintain or admin role in this repository can give commands."
-	t.Run("one who works here is told once that it is not theirs", func(t *testing.T) {
-		w := newWorld(t)
-		w.done(w.ordered("alice", "/mergexo pause\n/mergexo release", "rejected", only))
-		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-		assert.Len(t, w.answers(), 1)
-	})
-	t.Run("so is one without access whose comments reach the agent", func(t *testing.T) {
-		w := newWorld(t, `allowed_users = ["Eve"]`)
-		w.done(w.ordered("eve", "/mergexo pause", "rejected", only))
-		w.talk("eve", "/mergexo merge")
-		w.sweep()
-		assert.Len(t, w.answers(), 2, "by the sweep, too")
-	})
-	t.Run("strangers are not answered", func(t *testing.T) {
-		w := newWorld(t).becomes("reader", "read")
-		for _, login := range []string{"eve", "reader"} {
-			id := w.talk(login, "/mergexo pause")
-			assert.Equal(t, model.ResultNothing, w.handle(w.delivery("issue_comment")).Result)
-			assert.Empty(t, w.reactions(id))
-		}
-		assert.Empty(t, w.answers())
-		assert.Zero(t, w.gate.writes)
-	})
-	t.Run("operators are named by the settings", func(t *testing.T) {
-		w := newWorld(t, `operators = ["Eve"]`)
-		w.done(w.ordered("eve", "/mergexo pause", "applied", "Nothing happens here until"))
-		w.done(w.ordered("octo", "/mergexo resume", "rejected", "the operators that the settings name"))
-	})
-}
-
 func TestForgedEditedAndQuotedCommandsAreWithoutEffect(t *testing.T) {
 	w := newWorld(t)
 	edit := func(login string, id int64, text string) {
@@ -290,27 +257,21 @@ func TestRetryForgivesFailedAttempts(t *testing.T) {
 }
 
 func TestTakeover(t *testing.T) {
-	every(t, []string{"pull request", "source issue"}, func(t *testing.T, where string) {
-		w := newWorld(t)
-		w.review("alice", "Before.")
-		if where == "source issue" {
-			w.api("octo", "PATCH", w.pull(""), object{"body": "Fixes #2"})
-			w.open("octo", "Greet", "Please.")
-		}
-		labeled := w.number
-		w.labels("octo", "agent:ignore")
-		w.number = 1
-		w.ended(model.ResultNothing, "a person has taken over", w.handle(w.remark("alice", "Meanwhile.")))
-		w.ordered("carol", "/mergexo pause", "rejected", "A person had already taken over by adding a label")
-		w.ordered("carol", "/mergexo why", "applied", "**No turn starts here**: label \"agent:ignore\" is on")
-
-		w.later(time.Minute)
-		w.on(labeled).takesOff("octo", "agent:ignore")
-		w.number = 1
-		w.done(w.handle(w.say("alice", "Fresh.")))
-		w.settled(1, 1, 1)
-		assert.Contains(t, w.saidOnce("turn", "done"), "**Answered 2 comments**", "what was said before and after")
-	})
+	w := newWorld(t)
+	w.review("alice", "Before.")
+	w.api("octo", "PATCH", w.pull(""), object{"body": "Fixes #2"})
+	w.open("octo", "Greet", "Please.")
+	w.labels("octo", "agent:ignore")
+	w.number = 1
+	w.ended(model.ResultNothing, "a person has taken over", w.handle(w.remark("alice", "Meanwhile.")))
+	w.ordered("carol", "/mergexo pause", "rejected", "A person had already taken over by adding a label")
+	w.ordered("carol", "/mergexo why", "applied", "**No turn starts here**: label \"agent:ignore\" is on")
+	w.later(time.Minute)
+	w.on(2).takesOff("octo", "agent:ignore")
+	w.number = 1
+	w.done(w.handle(w.say("alice", "Fresh.")))
+	w.settled(1, 1, 1)
+	assert.Contains(t, w.saidOnce("turn", "done"), "**Answered 2 comments**", "what was said before and after")
 }
 
 func TestFiveHundredCommandsInOneComment(t *testing.T) {

@@ -109,18 +109,6 @@ func TestWorkRecordedOnAPersonsCommitIsPublishedAfterAnUnblock(t *testing.T) {
 	w.settled(2, 2, 3)
 }
 
-func TestWithoutABaselineTheHeadHasToBeNamed(t *testing.T) {
-	w := newWorld(t)
-	w.handle(w.delivery("pull_request"))
-	w.later(time.Minute)
-	w.api("alice", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", w.marked("pr", "")[0].id())), object{"body": "x"})
-	head := w.rewritten()
-	require.Equal(t, model.ResultBlocked, w.handle(w.say("alice", "Go on.")).Result)
-	assert.Contains(t, w.marked("block", "")[0]["body"], "/mergexo unblock head_sha="+head)
-	w.gives(model.ResultBlocked, w.ordered("carol", "/mergexo unblock", "rejected", "The comment that records the last accepted head is damaged"))
-	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo unblock head_sha="+head).Result)
-}
-
 // A run died between its reply and its receipt, and somebody rewrote its work away. The reply alone answers nothing then.
 func TestFeedbackIsDoneAgainOnceItsWorkWasRewrittenAway(t *testing.T) {
 	w := newWorld(t)

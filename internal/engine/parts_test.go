@@ -16,8 +16,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mergexo/mergexo/internal/clock/clocktest"
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 )
 
@@ -117,7 +115,6 @@ func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
 	}
 	each(t, map[string]row{
 		"new content":                     {true, true, "printf new > pic.bin", "new", "\npic.bin: the content belongs in Git LFS, and MergeXO uploads nothing there; add and push it from a clone with Git LFS\n"},
-		"new content of an old file":      {true, true, "printf new > pic.bin; printf second > old.bin", "new", "\npic.bin: the content belongs in Git LFS"},
 		"without a filter":                {false, false, "printf new > pic.bin", "new", "\npic.bin: the content belongs in Git LFS"},
 		"without the program":             {true, false, "printf new > pic.bin", "new", "\npic.bin: the content belongs in Git LFS"},
 		"committed by the agent":          {false, false, "printf new > pic.bin; git add -A; git commit -q -m Mine", "new", "\npic.bin: the content belongs in Git LFS"},
@@ -128,7 +125,6 @@ func TestWhatBelongsInGitLFSIsPushedOnlyIfItIsThere(t *testing.T) {
 		"moved":                           {true, true, "mkdir a; mv old.bin a/b.bin", "", ""},
 		"moved without a filter":          {false, false, "git mv old.bin pic.bin", "", ""},
 		"copied":                          {false, false, "cp old.bin pic.bin", "", ""},
-		"reverted":                        {false, false, fmt.Sprintf("printf '%s' > old.bin", pointerTo("first")), "", ""},
 		"removed":                         {true, true, "rm old.bin", "", ""},
 		"empty":                           {true, true, ": > pic.bin", "", ""},
 		"a link":                          {false, false, "ln -s old.bin pic.bin", "", ""},
@@ -183,44 +179,6 @@ func TestWhereWorkThatNeedsGitLFSGoesElse(t *testing.T) {
 		assert.Contains(t, w.receipt(), "the bundle has only pointers in place of pic.bin")
 		assert.Contains(t, w.receipt(), "but kept on ref refs/mergexo/kept/1/")
 	})
-	t.Run("of two jobs", func(t *testing.T) {
-		w := newLFS(t, newWorld)
-		w.gitLFS(true)
-		w.script("script+answer", "printf new > pic.bin")
-		ev := w.remark("alice", "Draw.")
-		w.blocked("path_forbidden", w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
-		assert.Empty(t, w.checkpoints())
-		assert.Equal(t, "new", w.bundled("pic.bin"))
-		assert.Contains(t, w.marked("block", "")[0]["body"], says)
-	})
-	t.Run("a suggestion's", func(t *testing.T) {
-		w := newLFS(t, newWorld)
-		w.grows("octo/widgets", w.head, fmt.Sprintf("printf '%s' > pic.bin", pointerTo("first")))
-		w.agentSetting(`adapter = "command"`, `adapter = "suggestion"`)
-		before := w.tip()
-		w.later(0)
-		w.api("alice", "POST", w.pull("/comments"), object{"body": "```suggestion\nsize 7\n```", "commit_id": before, "path": "pic.bin", "line": 3, "side": "RIGHT"})
-		rep := w.blocked("path_forbidden", w.handle(w.delivery("pull_request_review_comment")))
-		assert.Equal(t, before, w.tip())
-		assert.Contains(t, rep.Reason, says)
-	})
-	t.Run("meanwhile", func(t *testing.T) {
-		w := newLFS(t, newIssue)
-		w.gitLFS(true)
-		w.saves()
-		w.script("script+hangs", "printf new > pic.bin")
-		ctx, cancel := context.WithCancel(context.Background())
-		ev, e, ended := w.label("alice", smallJob), w.engine(), make(chan struct{})
-		go func() {
-			_, _ = e.Handle(ctx, ev)
-			close(ended)
-		}()
-		clocktest.Until(t, func() bool { return strings.Contains(w.logged.String(), "work_not_saved") }, "the work was to be saved")
-		cancel()
-		<-ended
-		assert.Empty(t, w.branches())
-		assert.NotContains(t, w.logged.String(), "work_saved")
-	})
 	t.Run("a fix's", func(t *testing.T) {
 		w := newExternal(t, "evaluate = "+evaluates("fix", "Draw."), `fix = ["sh", "-c", "cat >/dev/null; printf new > pic.bin"]`)
 		w.contribute("feature", ".gitattributes", "*.bin filter=lfs\n")
@@ -264,7 +222,6 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 	each(t, map[string]row{
 		"a change beside others":       {"", "echo x >> lib/l.txt", "script+answer", 1, "lib/l.txt"},
 		"only a change":                {"", "echo x >> lib/l.txt", "record+script+talk", 2, "lib/l.txt"},
-		"a staged change":              {"", "echo x >> lib/l.txt; git -C lib add -A", "script+talk", 2, "lib/l.txt"},
 		"a change that is hidden":      {"", "echo x >> lib/l.txt; git -C lib update-index --assume-unchanged l.txt", "script+talk", 2, "lib/l.txt"},
 		"a new file":                   {"", "mkdir lib/d; echo x > lib/d/n.txt", "script+talk", 2, "lib/d/n.txt"},
 		"a file that is gone":          {"", "rm lib/l.txt", "script+talk", 2, "lib/l.txt"},
@@ -277,7 +234,6 @@ func TestWhatAnAgentDoesInsideSubmodulesIsNamed(t *testing.T) {
 		"what git ignores":             {"", "echo x > lib/l.o", "script+talk+unready", 1, ""},
 		"nothing in the end":           {"", "cp lib/l.txt l; echo x >> lib/l.txt; cat l > lib/l.txt; rm l", "script+talk+unready", 1, ""},
 		"a step to another commit":     {"", "git -C lib checkout -q v3", "script+answer", 1, ""},
-		"a step back":                  {"", "git -C lib checkout -q v3~2", "script+answer", 1, ""},
 		"a step, and a change on it":   {"", "git -C lib checkout -q v3; echo x >> lib/l.txt", "script+answer", 1, "lib/l.txt"},
 		"checked out only by an agent": {"", "git -c protocol.file.allow=always submodule --quiet update --init empty", "script+talk+unready", 1, ""},
 		"a link in its place":          {"", "rm -r empty; ln -s greeting.txt empty", "script+answer", 1, ""},
@@ -319,16 +275,14 @@ func TestASubmodulePointsOnlyToACommitThatItsRepositoryHas(t *testing.T) {
 		says    string // "": it is pushed
 	}
 	each(t, map[string]row{
-		"beside ours":                {"../lib.git", "", ""},
-		"by its URL":                 {"http://HOST/octo/lib", "", ""},
-		"by another protocol":        {"ssh://git@127.0.0.1/Octo/lib.git", "", ""},
-		"beside ours, lacking":       {"../lib", strings.Repeat("1", 40), lacks + strings.Repeat("1", 40)},
-		"nowhere":                    {"../none", "", unknown},
-		"above the server's":         {"../../../../etc", "", unknown},
-		"with another's credentials": {"http://x:y@HOST/octo/lib", "", ""},
-		"elsewhere":                  {elsewhere.URL + "/octo/lib", "", unknown},
-		"no address":                 {`""`, "", unknown},
-		"a directory that is none":   {"/nowhere/at/all", "", unknown},
+		"beside ours":              {"../lib.git", "", ""},
+		"by another protocol":      {"ssh://git@127.0.0.1/Octo/lib.git", "", ""},
+		"beside ours, lacking":     {"../lib", strings.Repeat("1", 40), lacks + strings.Repeat("1", 40)},
+		"nowhere":                  {"../none", "", unknown},
+		"above the server's":       {"../../../../etc", "", unknown},
+		"elsewhere":                {elsewhere.URL + "/octo/lib", "", unknown},
+		"no address":               {`""`, "", unknown},
+		"a directory that is none": {"/nowhere/at/all", "", unknown},
 	}, func(t *testing.T, _ string, c row) {
 		w, _ := newParts(t, "ADDRESS")
 		w.api("", "POST", "/_sandbox/repositories", object{"full_name": "octo/lib"})

@@ -81,9 +81,7 @@ func TestAMergeWithoutAPermission(t *testing.T) {
 		says string
 	}
 	each(t, map[string]row{
-		"contents":            {map[string]string{"contents": "none"}, "`contents: read`"},
 		"contents, to read":   {map[string]string{"contents": "read"}, "contents: write"},
-		"pull requests":       {map[string]string{"pull_requests": "none"}, "`issues: read, pull-requests: read`"},
 		"issues to read":      {map[string]string{"issues": "read"}, ""},
 		"checks and statuses": {map[string]string{"checks": "none", "statuses": "none"}, "checks: read, statuses: read"},
 	}, func(t *testing.T, _ string, c row) {

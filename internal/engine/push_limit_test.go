@@ -21,16 +21,14 @@ func (w *world) takes(refs int, mute bool) {
 
 func TestATurnIsPushedInAsManyPushesAsTheServerAsksFor(t *testing.T) {
 	want, _ := uninterrupted(t)
-	every(t, []int{2, 1}, func(t *testing.T, refs int) {
-		every(t, []bool{false, true}, func(t *testing.T, mute bool) {
-			w, ev := twoComments(t)
-			w.takes(refs, mute)
-			w.done(w.handle(ev))
-			assert.Equal(t, want, w.shows())
-			assert.Empty(t, w.checkpoints())
-			assert.Equal(t, 1, w.calls())
-			assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
-		})
+	each(t, map[string]int{"said of the push": 1, "said of nothing": 2}, func(t *testing.T, how string, refs int) {
+		w, ev := twoComments(t)
+		w.takes(refs, how == "said of nothing")
+		w.done(w.handle(ev))
+		assert.Equal(t, want, w.shows())
+		assert.Empty(t, w.checkpoints())
+		assert.Equal(t, 1, w.calls())
+		assert.Equal(t, model.ResultNothing, w.handle(ev).Result)
 	})
 }
 

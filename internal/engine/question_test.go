@@ -22,35 +22,21 @@ func asked(t *testing.T, more ...string) *world {
 }
 
 func TestAnAnswerToTheAgentsQuestionGoesOn(t *testing.T) {
-	each(t, map[string]func(*world) model.Event{
-		"in the conversation": func(w *world) model.Event { return w.say("bob", "Formal, please.") },
-		"in the thread": func(w *world) model.Event {
-			id := w.list("octo", w.pull("/comments"))[0].id()
-			w.later(time.Minute)
-			w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": "Formal, please."})
-			return w.delivery("pull_request_review_comment")
-		},
-		"in the comment that it is about": func(w *world) model.Event {
-			id := w.list("octo", w.pull("/comments"))[0].id()
-			w.later(time.Minute)
-			w.api("alice", "PATCH", w.path(fmt.Sprintf("/pulls/comments/%d", id)), object{"body": "Greet. Formal, please."})
-			return w.delivery("pull_request_review_comment")
-		},
-	}, func(t *testing.T, _ string, answer func(*world) model.Event) {
-		w := asked(t)
-		block := w.marked("block", "")[0]["body"].(string)
-		assert.Contains(t, block, "Formal or not?")
-		assert.Contains(t, block, "answer", "who may lift it")
-		w.done(w.handle(answer(w)))
-		assert.Equal(t, 2, w.calls())
-		done := w.saidOnce("turn", "done")
-		assert.Contains(t, done, "You said: ")
-		assert.Contains(t, done, "I had asked: Formal or not?")
-		assert.Empty(t, w.stages())
-
-		w.later(time.Minute)
-		assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
-	})
+	w := asked(t)
+	block := w.marked("block", "")[0]["body"].(string)
+	assert.Contains(t, block, "Formal or not?")
+	assert.Contains(t, block, "answer", "who may lift it")
+	id := w.list("octo", w.pull("/comments"))[0].id()
+	w.later(time.Minute)
+	w.api("bob", "POST", w.pull(fmt.Sprintf("/comments/%d/replies", id)), object{"body": "Formal, please."})
+	w.done(w.handle(w.delivery("pull_request_review_comment")))
+	assert.Equal(t, 2, w.calls())
+	done := w.saidOnce("turn", "done")
+	assert.Contains(t, done, "You said: ")
+	assert.Contains(t, done, "I had asked: Formal or not?")
+	assert.Empty(t, w.stages())
+	w.later(time.Minute)
+	assert.Equal(t, model.ResultNothing, w.handle(w.delivery("pull_request")).Result, "the question is over")
 }
 
 // The words of an approval are for who merges, and an answer is for the agent: without it nothing is merged.
@@ -62,28 +48,12 @@ func TestAnAnswerInAnApprovalIsHeardWhileAMergeWaits(t *testing.T) {
 	assert.Contains(t, w.saidOnce("turn", "done"), "You said: Formal, please.")
 }
 
-func TestWhoDoesNotAnswerTheAgentsQuestion(t *testing.T) {
+func TestAnAnswerWhoseTriggerWasLostIsHeardByTheSweep(t *testing.T) {
 	w := asked(t)
-	for _, login := range []string{"eve", "alice"} {
-		text := map[string]string{"eve": "Formal, please.", "alice": "/mergexo status"}[login]
-		rep := w.handle(w.say(login, text))
-		assert.Equal(t, 1, w.calls(), login)
-		assert.Contains(t, []model.Result{model.ResultBlocked, model.ResultDone}, rep.Result, login)
-	}
-	assert.Equal(t, "agent_blocked", w.handle(w.delivery("pull_request")).BlockedReason)
-	assert.Len(t, w.marked("block", ""), 1)
-}
-
-func TestAnAnswerIsHeardByWhicheverRunComes(t *testing.T) {
-	each(t, map[string]func(*world, model.Event){
-		"the sweep, where its trigger was lost": func(w *world, _ model.Event) { w.sweep() },
-		"a run of two jobs":                     func(w *world, ev model.Event) { w.done(w.inTwo(ev)) },
-	}, func(t *testing.T, _ string, run func(*world, model.Event)) {
-		w := asked(t)
-		run(w, w.say("bob", "Formal, please."))
-		assert.Len(t, w.marked("turn", "done"), 1)
-		assert.Equal(t, 2, w.calls())
-	})
+	w.talk("bob", "Formal, please.")
+	w.sweep()
+	assert.Len(t, w.marked("turn", "done"), 1)
+	assert.Equal(t, 2, w.calls())
 }
 
 func TestAnAnswerDoesNotLiftWhatAnOperatorHasToDecide(t *testing.T) {

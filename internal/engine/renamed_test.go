@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -59,16 +58,6 @@ func TestNothingIsForgottenWhereTheRepositoryWasRenamed(t *testing.T) {
 		require.Equal(t, model.ResultDone, w.handle(now).Result)
 		assert.Equal(t, model.ResultNothing, w.handle(ev).Result, "a clone still has it")
 		assert.Equal(t, 1, w.calls())
-	})
-	t.Run("what was done", func(t *testing.T) {
-		w := newWorld(t).whoseAgent("talk")
-		require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Why?")).Result)
-		before := must.Get(w.engine().History(context.Background(), repo, 0, time.Time{}))(t)
-		w.renamed(model.Event{}, func(model.Event) {
-			after := must.Get(w.engine().History(context.Background(), gadgets, 0, time.Time{}))(t)
-			assert.Len(t, after, len(before))
-			assert.NotEmpty(t, after)
-		})
 	})
 	t.Run("but not of another one", func(t *testing.T) {
 		w := newWorld(t).whoseAgent("talk")

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mergexo/mergexo/internal/engine"
-	"github.com/mergexo/mergexo/internal/engine/thread"
 	"github.com/mergexo/mergexo/internal/model"
 	"github.com/mergexo/mergexo/internal/must"
 	"github.com/mergexo/mergexo/internal/sandbox"
@@ -75,17 +74,6 @@ func TestBlockedResetWithAPersonsTokenGivesTheCommand(t *testing.T) {
 	w.done(w.handle(w.delivery("issue_comment")))
 	w.answered("applied", "by carol")
 	w.settled(1, 2, 1)
-}
-
-func TestBlockedResetOfWhatIsNotThere(t *testing.T) {
-	w := newWorld(t)
-	_, err := w.engine().Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{99}})
-	require.ErrorContains(t, err, "octo/widgets#99 does not exist, or the token may not see it")
-	issue := int(w.api("octo", "POST", w.path("/issues"), object{"title": "Not a pull request"})["number"].(float64))
-	reports, err := w.engine().Reset(context.Background(), engine.Reset{Repo: repo, Numbers: []int{issue}})
-	require.ErrorIs(t, err, thread.ErrNumber)
-	assert.True(t, reports[0].Mistaken)
-	assert.Contains(t, reports[0].Reason, "is an issue; name the pull request that closes it")
 }
 
 func TestHowThingsStand(t *testing.T) {

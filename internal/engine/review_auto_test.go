@@ -58,34 +58,26 @@ func TestALabelAsksForAReviewAndGoesWhenItIsPosted(t *testing.T) {
 
 // Nobody gave a command for it, so it waits as the turns do.
 func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
-	unlabel := func(w *world) { w.takesOff("carol", "agent:ignore") }
-	type row struct{ hold, end func(w *world) }
-	each(t, map[string]row{
-		"paused":     {func(w *world) { w.orders("carol", "/mergexo pause") }, func(w *world) { w.orders("carol", "/mergexo resume") }},
-		"released":   {func(w *world) { w.orders("carol", "/mergexo release") }, func(w *world) { w.orders("carol", "/mergexo adopt") }},
-		"taken over": {func(w *world) { w.labels("carol", "agent:ignore") }, unlabel},
-	}, func(t *testing.T, _ string, c row) {
-		every(t, []bool{false, true}, func(t *testing.T, begun bool) {
-			w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
-			if begun { // by a run that died
-				w.gate.only(2, diesFirst)
-				w.labels("carol", "look")
-				w.dies(w.delivery("pull_request"))
-			}
-			c.hold(w)
-			if !begun {
-				w.labels("carol", "look")
-				w.handle(w.delivery("pull_request"))
-			}
-			before := w.calls()
-			w.sweep()
-			w.sweep()
-			assert.Equal(t, before, w.calls())
-			assert.Empty(t, w.reviewed())
-			c.end(w)
-			w.sweep()
-			assert.Contains(t, w.reviewed(), "3 findings")
-		})
+	every(t, []bool{false, true}, func(t *testing.T, begun bool) {
+		w := newReview(t, "", "[review]\nauto = \"label\"\nlabel = \"look\"")
+		if begun { // by a run that died
+			w.gate.only(2, diesFirst)
+			w.labels("carol", "look")
+			w.dies(w.delivery("pull_request"))
+		}
+		w.orders("carol", "/mergexo pause")
+		if !begun {
+			w.labels("carol", "look")
+			w.handle(w.delivery("pull_request"))
+		}
+		before := w.calls()
+		w.sweep()
+		w.sweep()
+		assert.Equal(t, before, w.calls())
+		assert.Empty(t, w.reviewed())
+		w.orders("carol", "/mergexo resume")
+		w.sweep()
+		assert.Contains(t, w.reviewed(), "3 findings")
 	})
 	t.Run("ready", func(t *testing.T) {
 		w := newReview(t, "", "[review]\nauto = \"ready\"")
@@ -94,7 +86,7 @@ func TestAReviewByItselfWaitsWhilePeopleHaveThePullRequest(t *testing.T) {
 		w.handle(opened)
 		w.sweep()
 		assert.Zero(t, w.calls())
-		unlabel(w)
+		w.takesOff("carol", "agent:ignore")
 		w.sweep()
 		assert.Contains(t, w.reviewed(), "3 findings")
 	})

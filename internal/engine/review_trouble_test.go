@@ -1,7 +1,6 @@
 package engine_test
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
@@ -12,31 +11,21 @@ import (
 )
 
 func TestAReviewerThatFailsIsAskedAgainAndThenGivenUp(t *testing.T) {
-	type row struct {
-		says  string
-		begin func(w *world)
+	w := newWorld(t)
+	w.finds([]model.Finding{found("a", -2, model.Must, "x")})
+	ev := w.say("carol", "/mergexo review")
+	w.gives(model.ResultFailed, w.handle(ev))
+	w.answered("applied", "attempt 1 of 3")
+	w.answered("applied", "findings[0].line: want the number of a line")
+	for range 3 {
+		w.handle(ev)
 	}
-	each(t, map[string]row{
-		"prose instead of JSON": {"is not JSON", func(w *world) { w.agent = "garbage" }},
-		"a line that is none":   {"findings[0].line: want the number of a line", func(w *world) { w.finds([]model.Finding{found("a", -2, model.Must, "x")}) }},
-		"an exit code":          {"exit code 3", func(w *world) { w.agent = "exit" }},
-	}, func(t *testing.T, _ string, c row) {
-		w := newWorld(t)
-		c.begin(w)
-		ev := w.say("carol", "/mergexo review")
-		w.gives(model.ResultFailed, w.handle(ev))
-		w.answered("applied", "attempt 1 of 3")
-		w.answered("applied", c.says)
-		for range 3 {
-			w.handle(ev)
-		}
-		w.answered("applied", "**No review** of")
-		assert.Equal(t, 3, w.calls())
-		assert.Empty(t, w.reviewed())
-		w.finds(threeFindings())
-		require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result, "a person can ask again")
-		assert.NotEmpty(t, w.reviewed())
-	})
+	w.answered("applied", "**No review** of")
+	assert.Equal(t, 3, w.calls())
+	assert.Empty(t, w.reviewed())
+	w.finds(threeFindings())
+	require.Equal(t, model.ResultDone, w.orders("carol", "/mergexo review").Result, "a person can ask again")
+	assert.NotEmpty(t, w.reviewed())
 }
 
 // The run takes further turns, each of which looks at the pull request again.
@@ -53,20 +42,6 @@ func TestAReviewThatFailedIsTriedOnceInARun(t *testing.T) {
 	w.handle(ev)
 	w.answered("applied", "attempt 2 of 3")
 	assert.Equal(t, 3, w.calls())
-}
-
-func TestOfTooManyFindingsTheGravestAreSaid(t *testing.T) {
-	w := newWorld(t)
-	many := []model.Finding{}
-	for i := range 600 {
-		many = append(many, found("greeting.txt", 2, model.Should, fmt.Sprintf("Number %d is wrong.", i)))
-	}
-	w.finds(append(many, found("greeting.txt", 2, model.Must, "This matters most.")))
-	w.done(w.orders("carol", "/mergexo review"))
-	require.Len(t, w.lineComments(), 50, "on lines; others stand in the text")
-	assert.Contains(t, w.lineComments()[0]["body"], "This matters most.")
-	assert.Contains(t, w.reviewed(), "500 findings (1 × must, 499 × should)")
-	assert.Contains(t, w.reviewed(), "451 more findings did not fit here.")
 }
 
 func TestAReviewerThatNeverEndsIsStoppedByTheTimeOfTheRun(t *testing.T) {

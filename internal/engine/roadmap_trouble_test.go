@@ -176,14 +176,6 @@ func TestAnItemThatAPersonRelabelsGoesThatPersonsWay(t *testing.T) {
 	assert.Equal(t, "closed", w.api("octo", "GET", w.thread(""), nil)["state"])
 }
 
-func TestAnItemThatIsClosedOrReopenedLeadsToItsRoadmap(t *testing.T) {
-	w := underWay(t, "plan")
-	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "closed", "state_reason": "not_planned"})))
-	assert.Contains(t, w.talkOn(w.number), "closed as not planned")
-	w.done(w.handle(w.setIssue(w.item("docs"), object{"state": "open"})))
-	assert.NotContains(t, w.talkOn(w.number), "**stopped**,")
-}
-
 func TestAnItemWhoseIssueWasClosedIsDoneOnceItsPullRequestIsMerged(t *testing.T) {
 	w := underWay(t, "plan")
 	drop := func(key string) model.Event {

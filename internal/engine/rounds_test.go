@@ -31,7 +31,6 @@ func TestAnAgentIsToldHowItsGitOperationsEnded(t *testing.T) {
 		calls int
 	}
 	each(t, map[string]row{
-		"fetch":   {[]string{"fetch_origin: done origin/agent/greet is at ", "origin/main is at "}, 2},
 		"tenfold": {[]string{"fetch_origin: failed not carried out, like all after it: at most 4 operations per round"}, 2},
 		"merge":   {[]string{"merge_origin_default_branch: done the head is now"}, 2},
 	}, func(t *testing.T, how string, c row) {
@@ -122,11 +121,6 @@ func TestAnAgentHidesNothingByForgingWhatTheBranchHas(t *testing.T) {
 			assert.Len(t, w.commits(), 1)
 		})
 	}
-}
-
-func TestAFileThatIsTooLargeIsNotPushed(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nmax_file_mb = 1").whoseAgent("large")
-	assert.Contains(t, w.blocked("path_forbidden", w.handle(w.say("alice", "Draw a picture."))).Reason, "picture.bin: a file over 1 MB (max_file_mb)")
 }
 
 // fiftyComments is one review with fifty of them.

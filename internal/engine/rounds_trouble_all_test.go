@@ -13,18 +13,6 @@ import (
 	"github.com/mergexo/mergexo/internal/model"
 )
 
-func TestAMergeSurvivesAReplay(t *testing.T) {
-	w, ev := behind(t, "merge", "news.txt", "news\n")
-	w.meanwhile(w.push("bob"))
-	w.done(w.handle(ev))
-	diff := w.api("octo", "GET", w.path("/compare/main..."+w.tip()), nil)
-	assert.Equal(t, "ahead", diff["status"], "the pull request contains main as it was merged: %v", w.commits())
-	assert.Contains(t, w.commits(), "Merge branch 'main' into agent/greet")
-	assert.Equal(t, "bob\n", w.file("other.txt"))
-	assert.Equal(t, "news\n", w.file("news.txt"))
-	assert.Equal(t, 2, w.calls(), "none for the replay")
-}
-
 func TestMarkersThatTheAgentCommitsItselfAreNotPushed(t *testing.T) {
 	each(t, map[string]string{
 		"merge+self-commits": "conflict markers are committed in greeting.txt",
@@ -67,17 +55,6 @@ func TestWhatGitOverlooksDoesNotMakeTheTestsPass(t *testing.T) {
 		w.blocked("tests_failed", w.handle(w.remark("alice", "Answer me.")))
 		assert.Len(t, w.commits(), 1)
 	})
-}
-
-func TestADryRunKnowsTheBudget(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nturns_per_day = 1")
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "One.")).Result)
-	w.review("alice", "Two.")
-	w.gate.revive()
-	rep := w.gives(model.ResultBlocked, w.dry(w.delivery("pull_request_review_comment")))
-	assert.Equal(t, "budget_spent", rep.BlockedReason)
-	assert.Zero(t, w.gate.writes)
-	assert.Equal(t, 1, w.calls())
 }
 
 func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {

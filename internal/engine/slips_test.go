@@ -16,27 +16,14 @@ func init() { maps.Copy(tricks, slips) }
 
 // slips are what an agent gets wrong in an answer that is good otherwise.
 var slips = map[string]trick{
-	"also": func(_ model.Request, o *model.Outcome) {
-		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: 4242, Body: "Also this."})
-	},
-	"doubled": func(_ model.Request, o *model.Outcome) {
-		o.ReviewReplies = append(o.ReviewReplies, model.ReviewReply{ReviewCommentID: o.ReviewReplies[0].ReviewCommentID, Body: "And once more."})
-	},
 	"hollow": func(_ model.Request, o *model.Outcome) {
 		o.ReviewReplies = append([]model.ReviewReply{{ReviewCommentID: 4242}}, o.ReviewReplies...)
-	},
-	"huge": func(_ model.Request, o *model.Outcome) {
-		o.GeneralComment, o.ReviewReplies[0].Body = strings.Repeat("Much. ", 50_000), strings.Repeat("More. ", 50_000)
 	},
 	"mute": func(_ model.Request, o *model.Outcome) {
 		for i := range o.ReviewReplies {
 			o.ReviewReplies[i].Body = " "
 		}
 	},
-	"report": func(_ model.Request, o *model.Outcome) {
-		o.FlakyTestReport = &model.FlakyTest{Title: "TestGreet fails now and then", Summary: "It waits for a port."}
-	},
-	"blanks": func(_ model.Request, o *model.Outcome) { o.BlockedReason, o.CommitMessage = " ", "\n" },
 	// errs asks for an operation that there is not, and says how that went.
 	"errs": func(r model.Request, o *model.Outcome) { errands(r, o, "push", model.OpFetch) },
 	// better does the rest of what it can where it is asked again.
@@ -58,13 +45,7 @@ func TestNoAnswerIsWithheldForASlip(t *testing.T) {
 		reply, receipt          string
 	}
 	each(t, map[string]row{
-		"talk+empty":       {1, 1, 0, "No change is needed.", "there was a commit message, but nothing was changed"},
-		"answer+also":      {1, 1, 1, "Done in call 1", "4242 is not a review comment of this turn, so the reply to it is above"},
-		"talk+doubled":     {1, 1, 0, "No change is needed.\n\nAnd once more.", "got two replies, which were posted as one"},
 		"talk+hollow":      {1, 1, 0, "No change is needed.", "the reply to review comment 4242 was empty"},
-		"answer+mute":      {1, 0, 1, "", " was empty"}, // it has said something in its comment
-		"talk+report":      {1, 1, 0, "No change is needed.", "a report of a flaky test, but no failed workflow run that it could be about"},
-		"talk+blanks":      {1, 1, 0, "No change is needed.", "no commit was needed"},
 		"talk+errs":        {2, 1, 0, "No change is needed.", "push: failed unknown operation; known are fetch_origin and merge_origin_default_branch"},
 		"answer+session":   {1, 1, 1, "Done in call 1", "the agent's session handle has 80000 bytes"},
 		"answer+long":      {2, 1, 2, "Done in call 2", "*(cut here: what the agent says is longer)*"},

@@ -15,13 +15,6 @@ import (
 
 func TestWhatChangesBetweenThePhases(t *testing.T) {
 	t.Parallel()
-	t.Run("somebody pushes", func(t *testing.T) {
-		w, ev, dir := answerOver(t)
-		w.write("bob", w.head, "by-bob.txt", "bob\n")
-		w.done(w.phase(thread.ApplyPhase, ev, dir))
-		w.settled(1, 1, 2)
-		assert.Zero(t, w.calls(), "beyond the one that was handed over")
-	})
 	t.Run("somebody says more", func(t *testing.T) {
 		w, ev, dir := answerOver(t)
 		w.review("bob", "And me.")
@@ -35,12 +28,6 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		assert.Len(t, w.marked("command", ""), 1)
 		w.settled(0, 0, 0)
 	})
-	t.Run("nothing was handed over", func(t *testing.T) {
-		w, ev := commented(t)
-		w.ended(model.ResultFailed, "attempt 1 of 3: the agent's job handed over nothing", w.phase(thread.ApplyPhase, ev, filepath.Join(t.TempDir(), "none")))
-		require.Equal(t, model.ResultDone, w.phase(thread.ApplyPhase, ev, w.prepared(ev)).Result)
-		w.settled(1, 1, 1)
-	})
 	t.Run("no agent was needed, and then one is", func(t *testing.T) {
 		w := newWorld(t)
 		ev := w.say("eve", "Nobody hears me.")
@@ -49,13 +36,6 @@ func TestWhatChangesBetweenThePhases(t *testing.T) {
 		w.review("alice", "Answer me.")
 		w.gives(model.ResultRetry, w.phase(thread.ApplyPhase, ev, dir))
 		w.settled(0, 0, 0)
-	})
-	t.Run("the agent says more than can be handed over", func(t *testing.T) {
-		w, ev := commented(t, "answer+huge+session")
-		w.done(w.phase(thread.ApplyPhase, ev, w.prepared(ev)))
-		w.settled(1, 1, 1)
-		assert.Contains(t, w.receipt(), "*(cut here: what the agent says is longer)*")
-		assert.Contains(t, w.receipt(), "the agent's session handle has 80000 bytes")
 	})
 	t.Run("somebody pushes while it is applied", func(t *testing.T) {
 		w := newWorld(t, `required_tests = ["true"]`)

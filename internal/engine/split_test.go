@@ -71,13 +71,11 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 		kept    int
 	}
 	each(t, map[string]row{
-		"answer":         {model.ResultDone, "", 1, 0},
-		"commits+answer": {model.ResultDone, "", 3, 0},
-		"talk":           {model.ResultDone, "", 0, 0},
-		"commits+stuck":  {model.ResultBlocked, "agent_blocked", 0, 1},
-		"amend":          {model.ResultBlocked, "history_rewrite", 0, 0},
-		"workflow":       {model.ResultBlocked, "path_forbidden", 0, 0},
-		"dirty+fail":     {model.ResultFailed, "", 0, 1},
+		"answer":        {model.ResultDone, "", 1, 0},
+		"commits+stuck": {model.ResultBlocked, "agent_blocked", 0, 1},
+		"amend":         {model.ResultBlocked, "history_rewrite", 0, 0},
+		"workflow":      {model.ResultBlocked, "path_forbidden", 0, 0},
+		"dirty+fail":    {model.ResultFailed, "", 0, 1},
 	}, func(t *testing.T, how string, c row) {
 		w := newWorld(t, `required_tests = ["test", "-e", "greeting.txt"]`).whoseAgent(how)
 		ev := w.remark("alice", "Answer me.")
@@ -100,45 +98,36 @@ func TestAnAgentsPartIsHandedOverAndApplied(t *testing.T) {
 
 // TestTheLastJobAloneIsNoAttempt: somebody has the failed job run again, which has the same handoff.
 func TestTheLastJobAloneIsNoAttempt(t *testing.T) {
-	t.Parallel()
-	for name, build := range map[string]func() (*world, model.Event){
-		"a turn": func() (*world, model.Event) {
-			w := newWorld(t).whoseAgent("costs+fail")
-			return w, w.remark("alice", "Answer me.")
-		},
-		"an issue": func() (*world, model.Event) {
-			w := newIssue(t).whoseAgent("costs+fail")
-			return w, w.label("alice", smallJob)
-		},
-	} {
-		for how, spoil := range map[string]func(t *testing.T, w *world, dir string){"failed": func(*testing.T, *world, string) {}, "refused": changed("version", 99)} {
-			t.Run(name+" "+how, func(t *testing.T) {
-				t.Parallel()
-				w, ev := build()
-				dir := w.prepared(ev)
-				spoil(t, w, dir)
-				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir).Result)
-				said := w.said()
-				for range 3 {
-					w.ended(model.ResultFailed, "rerun all jobs, so that the agent runs again", w.phase(thread.ApplyPhase, ev, dir))
-				}
-				assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
-
-				second := w.prepared(ev)
-				require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, second).Result)
-				rep := w.phase(thread.ApplyPhase, ev, dir)
-				assert.Contains(t, rep.Reason, "attempt 1 on ", "of an earlier run")
-				assert.Contains(t, rep.Reason, "rerun all jobs")
-
-				w.agent = "job"
-				if name == "a turn" {
-					w.agent = "answer"
-				}
-				w.done(w.inTwo(ev))
-				assert.Equal(t, 3, w.calls())
-			})
-		}
+	whole := func(*testing.T, *world, string) {}
+	type row struct {
+		build func(t *testing.T) (*world, model.Event)
+		spoil func(t *testing.T, w *world, dir string)
+		then  string // what the agent does in the end
 	}
+	each(t, map[string]row{
+		"a turn that is refused": {func(t *testing.T) (*world, model.Event) { return commented(t, "costs+fail") }, changed("version", 99), "answer"},
+		"an issue that failed":   {func(t *testing.T) (*world, model.Event) { return labelled(t, smallJob, "costs+fail") }, whole, "job"},
+	}, func(t *testing.T, _ string, c row) {
+		w, ev := c.build(t)
+		dir := w.prepared(ev)
+		c.spoil(t, w, dir)
+		require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, dir).Result)
+		said := w.said()
+		for range 3 {
+			w.ended(model.ResultFailed, "rerun all jobs, so that the agent runs again", w.phase(thread.ApplyPhase, ev, dir))
+		}
+		assert.Equal(t, said, w.said(), "nothing is counted and nothing is said")
+
+		second := w.prepared(ev)
+		require.Equal(t, model.ResultFailed, w.phase(thread.ApplyPhase, ev, second).Result)
+		rep := w.phase(thread.ApplyPhase, ev, dir)
+		assert.Contains(t, rep.Reason, "attempt 1 on ", "of an earlier run")
+		assert.Contains(t, rep.Reason, "rerun all jobs")
+
+		w.agent = c.then
+		w.done(w.inTwo(ev))
+		assert.Equal(t, 3, w.calls())
+	})
 }
 
 // Where a turn's apply phase dies at every second write, an issue's does at the others; see
@@ -174,26 +163,11 @@ var tampering = map[string]struct {
 	result model.Result
 	says   string
 }{
-	"another repository":    {changed("repository", "octo/other"), model.ResultRetry, "handoff refused: repository: it is about octo/other"},
-	"another pull request":  {changed("number", 2), model.ResultFailed, "handoff refused: events[0]"},
-	"another turn":          {changed("turn_key", strings.Repeat("0", 64)), model.ResultRetry, "handoff refused: turn_key"},
-	"another start":         {changed("start", strings.Repeat("1", 40)), model.ResultRetry, "handoff refused: start"},
-	"an unknown field":      {changed("merge", true), model.ResultFailed, `handoff refused: outcome.json: unknown field "merge"`},
-	"an unknown way to end": {changed("ended", "merged"), model.ResultFailed, "handoff refused: ended: "},
-	"another head":          {changed("head", strings.Repeat("2", 40)), model.ResultFailed, "bundle refused (head)"},
-	"a third file": {func(t *testing.T, _ *world, dir string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "run-me"), []byte("x"), 0o700))
-	}, model.ResultFailed, `handoff refused: "run-me": it is not part of a handoff`},
-	"a link in place of the commits": {func(t *testing.T, _ *world, dir string) {
-		file := handoff.BundlePath(dir)
-		require.NoError(t, os.Rename(file, dir+"-elsewhere"))
-		require.NoError(t, os.Symlink(dir+"-elsewhere", file))
-	}, model.ResultFailed, "handoff refused: commits.bundle: it is a symbolic link"},
-	"a flipped bit": {func(t *testing.T, _ *world, dir string) {
-		text := contents(t, handoff.BundlePath(dir))
-		text[len(text)-30] ^= 1
-		require.NoError(t, os.WriteFile(handoff.BundlePath(dir), text, 0o600))
-	}, model.ResultFailed, "handoff refused: commits.bundle: its SHA-256 is"},
+	"another repository":   {changed("repository", "octo/other"), model.ResultRetry, "handoff refused: repository: it is about octo/other"},
+	"another pull request": {changed("number", 2), model.ResultFailed, "handoff refused: events[0]"},
+	"another turn":         {changed("turn_key", strings.Repeat("0", 64)), model.ResultRetry, "handoff refused: turn_key"},
+	"another start":        {changed("start", strings.Repeat("1", 40)), model.ResultRetry, "handoff refused: start"},
+	"another head":         {changed("head", strings.Repeat("2", 40)), model.ResultFailed, "bundle refused (head)"},
 	"a workflow in its commits": {forged(func(w *world) {
 		w.write("octo", "forged", ".github/workflows/x.yml", "on: push\n")
 		w.delete("forged", ".github/workflows/x.yml")

@@ -30,16 +30,6 @@ func TestAStatusWakesTheTrain(t *testing.T) {
 	assert.Equal(t, "merged", w.badge(), w.request())
 }
 
-// ci_retries has jobs of GitHub Actions run again. Who fails by another service's word learns why that was not tried.
-func TestAFailedStatusIsNotRunAgain(t *testing.T) {
-	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["ci/slow"]`), "true\n")
-	w.reports("bob", w.tip(), "ci/slow", "success")
-	w.command("carol", "/mergexo merge")
-	_, tip := w.only()
-	w.reports("bob", tip, "ci/slow", "failure")
-	w.requested("merge_failed CHECKS_FAILED", "the checks failed on what would land; ci_retries reruns only jobs of GitHub Actions, not ci/slow.")
-}
-
 // The check run of another App starts one, and tells the branch by its suite.
 func TestACheckRunWakesTheTrain(t *testing.T) {
 	w := trainOf(newMerge(t, `verify = "ci"`, `required_checks = ["slow@some-ci"]`), "true\n")

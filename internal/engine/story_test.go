@@ -109,26 +109,6 @@ func TestAgentOutputThatCarriesAMarkerIsJustText(t *testing.T) {
 	assert.Contains(t, w.handle(ev).Reason, "nothing is pending", "no block came of it")
 }
 
-func TestSameSecondCommentsAreBothHeard(t *testing.T) {
-	w := newWorld(t)
-	first := w.api("alice", "POST", w.pull("/comments"), object{"body": "One.", "commit_id": w.tip(), "path": "greeting.txt", "line": 2, "side": "RIGHT"})
-	second := w.api("alice", "POST", w.pull("/comments"), object{"body": "Two.", "commit_id": w.tip(), "path": "greeting.txt", "line": 1, "side": "RIGHT"})
-	require.Equal(t, first["created_at"], second["created_at"])
-	require.Equal(t, model.ResultDone, w.handle(w.delivery("pull_request_review_comment")).Result)
-	w.settled(2, 1, 1)
-}
-
-func TestManyCommentsTakeSeveralTurnsInOneRun(t *testing.T) {
-	w := newWorld(t, "", "[feedback]\nmax_per_turn = 2")
-	for i := range 5 {
-		w.talk("alice", fmt.Sprintf("Wish %d.", i))
-	}
-	ev := w.delivery("issue_comment")
-	w.done(w.handle(ev))
-	w.settled(0, 3, 3)
-	assert.Contains(t, w.handle(ev).Reason, "nothing is pending")
-}
-
 // A page has a hundred comments of a review. The rest is older than what the run has read before, and is not read again.
 func TestAReviewOfManyCommentsIsAnsweredToItsEnd(t *testing.T) {
 	w := newWorld(t)
@@ -236,15 +216,12 @@ func TestAnAgentMayWorkOnAnotherBranch(t *testing.T) {
 }
 
 func TestAnAgentThatRewritesHistoryBlocks(t *testing.T) {
-	every(t, []string{"amend", "reset", "rebase"}, func(t *testing.T, trick string) {
-		w := newWorld(t).whoseAgent(trick)
-		w.review("alice", "Answer me.")
-		before := w.tip()
-		w.blocked("history_rewrite", w.handle(w.delivery("pull_request_review_comment")))
-		assert.Equal(t, before, w.tip())
-		assert.Len(t, w.marked("block", ""), 1)
-		assert.Empty(t, w.stages())
-	})
+	w, ev := commented(t, "reset")
+	before := w.tip()
+	w.blocked("history_rewrite", w.handle(ev))
+	assert.Equal(t, before, w.tip())
+	assert.Len(t, w.marked("block", ""), 1)
+	assert.Empty(t, w.stages())
 }
 
 func TestMergedOrClosedInMidTurn(t *testing.T) {

@@ -19,31 +19,6 @@ func (w *world) staged(number int, key string) {
 	w.api("octo", "POST", w.path("/git/refs"), object{"ref": fmt.Sprintf("refs/mergexo/turn/%d/%s", number, key), "sha": w.at("main")})
 }
 
-// recordedWithoutLabel has a run die right after it has recorded its work on an issue, whose label then goes.
-func (w *world) recordedWithoutLabel() {
-	w.t.Helper()
-	ev := w.label("alice", smallJob)
-	w.gate.when(diesAfter, isEdit)
-	w.dies(ev)
-	require.Empty(w.t, w.pulls())
-	w.unlabel("alice", smallJob)
-}
-
-// The stages of what was closed or deleted stay, since they may be the only copy of somebody's work.
-func TestWorkIsFoundHoweverManyStagesStayBehind(t *testing.T) {
-	w := newIssue(t)
-	w.recordedWithoutLabel()
-	for i := range 60 {
-		w.staged(1000+i, "of-what-was-deleted")
-	}
-	for range 20 {
-		if w.later(time.Hour); len(w.pulls()) == 0 {
-			w.sweep()
-		}
-	}
-	assert.Len(t, w.pulls(), 1)
-}
-
 func TestTheStageOfAnIssueThatIsClosedGoesOnceItsTurnHasAReceipt(t *testing.T) {
 	w := newIssue(t)
 	require.Equal(t, model.ResultDone, w.handle(w.label("alice", smallJob)).Result)

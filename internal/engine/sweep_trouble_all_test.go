@@ -78,31 +78,6 @@ func TestAMergeThatDiedIsFinishedBehindTwentyClosings(t *testing.T) {
 	w.quiet()
 }
 
-func TestAMergeThatWaitsIsNotDueForEver(t *testing.T) {
-	type row struct {
-		check bool
-		do    func(w *world)
-	}
-	each(t, map[string]row{
-		"for an approval, and somebody talks": {false, func(w *world) { w.talk("eve", "nice") }},
-		"for a check that nobody reports":     {true, func(*world) {}},
-		"for a check, and another is green": {true, func(w *world) {
-			w.api("octo", "POST", w.path("/statuses/"+w.tip()), object{"state": "success", "context": "lint"})
-		}},
-	}, func(t *testing.T, _ string, c row) {
-		w := newWorld(t, "", "[merge]\ntests = \"none\"")
-		if c.check {
-			w.approve("alice")
-			w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
-		}
-		w.command("carol", "/mergexo merge")
-		require.Len(t, w.marked("merge", ""), 1)
-		w.sweep()
-		c.do(w)
-		w.rests()
-	})
-}
-
 func TestMergesThatWaitTakeNobodysPlace(t *testing.T) {
 	w := newMerge(t, "[sweep]\nmax_items = 1")
 	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": []string{"test"}})
@@ -157,13 +132,6 @@ func TestACommandOnTheOperationsIssueWhoseTriggerWasLost(t *testing.T) {
 	w.sweep()
 	assert.Len(t, w.marked("command", ""), 1)
 	w.quiet()
-}
-
-func TestASweepSaysThatTheSettingsDoNotHold(t *testing.T) {
-	w := newWorld(t)
-	w.write("octo", "main", ".github/mergexo.toml", "[repo\n")
-	swept, err := w.engine().Sweep(context.Background(), repo, sweeping.Options{})
-	assert.True(t, err != nil || swept.Result() != model.ResultNothing && swept.Result() != model.ResultDone, "%v", swept.Results)
 }
 
 func TestTheConflictsOfAClosedPullRequestAreTakenAway(t *testing.T) {

@@ -36,13 +36,6 @@ func TestARequiredTestThatHangsGetsOneRepairRound(t *testing.T) {
 	w.kept()
 }
 
-func TestATestThatIsRepairedAfterATimeoutIsPushed(t *testing.T) {
-	w := newWorld(t, `required_tests = ["sh", "-c", "test -f fixed.txt || { echo tests are running; exec tail -f /dev/null; }"]`, `test_timeout = "20s"`).whoseAgent("answer+repair")
-	w.everyTime(20*time.Second, "tests are running")
-	require.Equal(t, model.ResultDone, w.handle(w.remark("alice", "Answer me.")).Result)
-	assert.Contains(t, w.file("fixed.txt"), "test_timeout", "the agent was told")
-}
-
 func TestARunWhoseTimeIsOverSavesItsWorkAndSaysSo(t *testing.T) {
 	each(t, map[string]struct{ agent, tests, word string }{
 		"in the middle of the agent's work": {"commits+dirty+hangs", "", atWork},

@@ -9,18 +9,16 @@ import (
 // What people may edit while a car is tested forges no record: what was tested lands, by the title that the train took the request
 // up with.
 func TestATitleThatIsEditedInTheTrainLandsWhatWasTested(t *testing.T) {
-	every(t, []string{"squash", "no-ff"}, func(t *testing.T, strategy string) {
-		w, numbers := boarded(t, []string{"strategy = \"" + strategy + "\""}, "one\n")
-		w.number = numbers[0]
-		_, tip := w.only()
-		w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title", "body": "Quite another text"})
-		w.handle(w.delivery("pull_request"))
-		assert.Equal(t, 1, w.wholeTrain(), "one test is enough")
-		w.arrives("merged", numbers...)
-		assert.Equal(t, tip, w.at("main"), "what landed is what was tested")
-		assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
-		w.unforged(numbers)
-	})
+	w, numbers := boarded(t, []string{`strategy = "no-ff"`}, "one\n")
+	w.number = numbers[0]
+	_, tip := w.only()
+	w.api("octo", "PATCH", w.pull(""), object{"title": "Quite another title", "body": "Quite another text"})
+	w.handle(w.delivery("pull_request"))
+	assert.Equal(t, 1, w.wholeTrain(), "one test is enough")
+	w.arrives("merged", numbers...)
+	assert.Equal(t, tip, w.at("main"), "what landed is what was tested")
+	assert.Contains(t, w.bare("log", "-1", "--format=%s", "main"), "Another")
+	w.unforged(numbers)
 }
 
 // A request that leaves the train and joins it again is still named as it was when the train took it up: a car of before may be on

@@ -64,17 +64,6 @@ func TestARequestIsTakenBackInTheMiddleOfItsLanding(t *testing.T) {
 	require.NotContains(t, w.bare("show", trainRecord+":content"), `"queue"`)
 }
 
-// A request that ends in the run that takes it up does not come back.
-func TestARequestThatConflictsWithTheBaseEndsAtOnce(t *testing.T) {
-	w := newTrain(t)
-	numbers := w.ready("car", "one\n")
-	w.write("octo", "main", "car0.txt", "as the base has it\n")
-	w.aboard(numbers, "")
-	assert.Equal(t, []string{"merge_failed REBASE_CONFLICT"}, w.merges(), w.logged.String())
-	assert.NotContains(t, w.logged.String(), "does not reach a stable state")
-	assert.Contains(t, w.bare("show", trainRecord+":content"), `"next":2`, "one car was built")
-}
-
 // A try that conflicts says where, as a request does.
 func TestATryThatConflictsSaysWhere(t *testing.T) {
 	w := newTrain(t)

@@ -8,36 +8,26 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A base that is deleted ends the requests for it, at once or with the next sweep, and with that reason.
+// A base that is deleted ends the requests for it, with that reason.
 func TestTheBaseOfATrainIsDeleted(t *testing.T) {
-	each(t, map[string]func(w *world){
-		"and the train hears of it": func(w *world) { w.handle(w.delivery("delete")) },
-		"and only the sweep sees":   func(w *world) { w.sweep() },
-	}, func(t *testing.T, _ string, hear func(w *world)) {
-		numbers := []int{2, 3}
-		w := begin(t, "train to another base", func() *world {
-			w := newTrain(t)
-			w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
-			for i := range numbers {
-				w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
-				w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
-				w.approve("alice")
-				w.passed("ci")
-			}
-			w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
-			w.aboard(numbers, "")
-			return w
-		})
-		require.Len(t, w.trains(), 2, "%s", w.logged.String())
-		w.api("octo", "DELETE", w.path("/git/refs/heads/release"), nil)
-		hear(w)
-		w.sweep()
-		for _, n := range numbers {
-			w.on(n).requested("merge_failed BASE_MISSING", "**Not merged: branch `release` does not exist**")
-			assert.Len(t, w.comments(), 2, "the command and its answer")
-		}
-		assert.Empty(t, w.trains())
-	})
+	w, numbers := newTrain(t), []int{2, 3}
+	w.api("octo", "POST", w.path("/git/refs"), object{"ref": "refs/heads/release", "sha": w.at("main")})
+	for i := range numbers {
+		w.number = w.second(fmt.Sprintf("agent/old%d", i), fmt.Sprintf("old%d.txt", i))
+		w.api("octo", "PATCH", w.pull(""), object{"base": "release"})
+		w.approve("alice")
+		w.passed("ci")
+	}
+	w.write("octo", "release", "meanwhile.txt", "meanwhile\n")
+	w.aboard(numbers, "")
+	require.Len(t, w.trains(), 2, "%s", w.logged.String())
+	w.api("octo", "DELETE", w.path("/git/refs/heads/release"), nil)
+	w.sweep()
+	for _, n := range numbers {
+		w.on(n).requested("merge_failed BASE_MISSING", "**Not merged: branch `release` does not exist**")
+		assert.Len(t, w.comments(), 2, "the command and its answer")
+	}
+	assert.Empty(t, w.trains())
 }
 
 // An App without the permission for workflow files cannot push a car that changes one: that request fails and names the permission,

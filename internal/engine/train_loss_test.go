@@ -56,7 +56,7 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 		w.key = c.key
 		numbers := []int{2, 3}
 		w.aboard(numbers[:1], "")
-		w.aboard(numbers[1:], "priority=high")
+		w.aboard(numbers[1:], "priority=high solo")
 		require.Len(t, w.trains(), 2, w.logged.String())
 		c.spoil(w)
 		w.sweep()
@@ -67,7 +67,7 @@ func TestALostRecordIsToldOnce(t *testing.T) {
 				assert.Contains(t, said[0], part)
 			}
 		}
-		assert.Contains(t, w.bare("show", trainRecord+":content"), `"priority":10`)
+		assert.Contains(t, w.bare("show", trainRecord+":content"), `"priority":10,"solo":true`)
 		assert.NotContains(t, w.bare("show", trainRecord+":content"), `"losses"`)
 		w.later(time.Hour)
 		w.sweep()

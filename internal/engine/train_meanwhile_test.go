@@ -10,9 +10,7 @@ import (
 func TestALandingOfTheTrainLooksOnceMoreAfterItsTests(t *testing.T) {
 	each(t, map[string]deed{
 		"approval dismissed": {"octo", "PUT", "/pulls/1/reviews/REVIEW/dismissals", `{"message":"on second thought"}`},
-		"frozen":             {"octo", "POST", "/issues/1/labels", `{"labels":["mergexo:freeze"]}`},
 		"taken back":         {"carol", "POST", "/issues/1/comments", `{"body":"/mergexo merge cancel"}`},
-		"paused":             {"carol", "POST", "/issues/1/comments", `{"body":"/mergexo pause"}`},
 	}, func(t *testing.T, _ string, d deed) {
 		w := whileTested(t, d, `verify = "both"`).landsNothing()
 		w.newApp()

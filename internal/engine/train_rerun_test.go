@@ -11,25 +11,16 @@ import (
 
 // A red result is looked at a second time where nothing else is said. The workflow run keeps its id when it is run again.
 func TestARedResultIsRunAgainOnce(t *testing.T) {
-	each(t, map[string]string{"success": "merged", "failure": "open"}, func(t *testing.T, second string, end string) {
-		w, numbers := boarded(t, nil, "one\n")
-		const branch, run = "mergexo/train/main/1", 5001
-		tip := w.trains()[branch]
-		w.handle(w.ciEnds(run, branch, tip, "failure"))
-		assert.Equal(t, 2, w.attempt(run), w.logged.String())
-		w.sweep()
-		assert.Equal(t, 2, w.attempt(run), "it has been asked for")
-		assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
-
-		w.handle(w.ciEnds(run, branch, tip, second))
-		w.sweep()
-		assert.Equal(t, 2, w.attempt(run), "once is all that the settings allow")
-		assert.Equal(t, end, w.badges(numbers...), w.logged.String())
-		assert.Empty(t, w.trains())
-		if end == "open" {
-			w.requested("merge_failed CHECKS_FAILED", "- [`ci`](")
-		}
-	})
+	w, numbers := boarded(t, nil, "one\n")
+	const branch, run = "mergexo/train/main/1", 5001
+	tip := w.trains()[branch]
+	w.handle(w.ciEnds(run, branch, tip, "failure"))
+	assert.Equal(t, 2, w.attempt(run), w.logged.String())
+	w.sweep()
+	assert.Equal(t, 2, w.attempt(run), "it has been asked for")
+	assert.Equal(t, []string{"in_approval IN_TRAIN"}, w.merges())
+	w.handle(w.ciEnds(run, branch, tip, "success"))
+	w.arrives("merged", numbers...)
 }
 
 // GitHub refuses to run what is too old again. Then what it said counts, with its links.

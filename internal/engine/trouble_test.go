@@ -68,19 +68,14 @@ func TestRunsOverDifferentSetsOfTheSameFeedback(t *testing.T) {
 }
 
 func TestAPublishedTurnThatIsRewoundBlocksAndAsksNoAgent(t *testing.T) {
-	each(t, map[string]func(*world){
-		"rewound":              func(*world) {},
-		"rewound and moved on": func(w *world) { w.write("bob", w.head, "bob.txt", "bob\n") },
-	}, func(t *testing.T, _ string, after func(*world)) {
-		w, ev := twoComments(t)
-		start := w.tip()
-		w.diesAt(writePush, ev)
-		require.NotEqual(t, start, w.tip())
-		w.move(start)
-		after(w)
-		w.blocked("history_rewrite", w.handle(ev))
-		assert.Equal(t, 1, w.calls())
-	})
+	w, ev := twoComments(t)
+	start := w.tip()
+	w.diesAt(writePush, ev)
+	require.NotEqual(t, start, w.tip())
+	w.move(start)
+	w.write("bob", w.head, "bob.txt", "bob\n")
+	w.blocked("history_rewrite", w.handle(ev))
+	assert.Equal(t, 1, w.calls())
 }
 
 // Both runs find no claim, and each posts its own before it looks again: the older comment decides.
@@ -203,14 +198,6 @@ func TestCommitsLeftBehindOnTheBranchAreNotLostInSilence(t *testing.T) {
 	assert.Empty(t, w.replies())
 }
 
-func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
-	w, ev := commented(t, "many+answer")
-	w.diesAt(writePlan, ev)
-	w.done(w.handle(ev))
-	w.settled(1, 1, 61)
-	assert.Equal(t, 1, w.calls())
-}
-
 func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
 	want, _ := uninterrupted(t)
 	w, ev := twoComments(t)
@@ -224,15 +211,12 @@ func TestLostPushesAreTriedLaterAndNotTakenForConflicts(t *testing.T) {
 
 // Where the server takes a checkpoint, it takes the stage as well: the turn goes on, and leaves nothing of that.
 func TestAStageThatGoesThroughInTheEndLeavesNoCheckpoint(t *testing.T) {
-	every(t, []int{1, 2, 3}, func(t *testing.T, fails int) { // of the first pushes
-		w, ev := commented(t)
-		w.gate.pushes(lost, func(n int) bool { return n <= fails })
-		w.done(w.handle(ev))
-		w.settled(1, 1, 1)
-		assert.Equal(t, 1, w.calls())
-		assert.Empty(t, w.checkpoints())
-		assert.Empty(t, w.stages())
-	})
+	w, ev := commented(t)
+	w.gate.pushes(lost, func(n int) bool { return n <= 3 })
+	w.done(w.handle(ev))
+	w.settled(1, 1, 1)
+	assert.Equal(t, 1, w.calls())
+	assert.Empty(t, w.checkpoints())
 }
 
 func TestAPushThatIsRefusedBlocksAndIsPublishedAfterTheUnblock(t *testing.T) {
@@ -310,20 +294,6 @@ func TestAClosedTurnWithoutCommitsIsLeftAlone(t *testing.T) {
 	rep := w.handle(w.delivery("issue_comment"))
 	assert.Contains(t, rep.Reason, "is closed")
 	assert.Zero(t, w.gate.writes)
-}
-
-func TestAReceiptCountsFromItsEditAlsoAfterAnUnblock(t *testing.T) {
-	w, ev := twoComments(t)
-	start := w.tip()
-	w.afterWrite(writeClaim, func() {
-		w.unblock(start)
-		w.later(time.Minute)
-	})
-	require.Equal(t, model.ResultDone, w.handle(ev).Result)
-	w.gate.revive()
-	w.later(time.Minute)
-	w.move(start)
-	w.blocked("history_rewrite", w.handle(w.say("alice", "Again.")))
 }
 
 func TestAWishWithdrawnBeforeTheSecondLookIsForgotten(t *testing.T) {

@@ -24,24 +24,21 @@ func (w *world) about(key string) []string {
 }
 
 func TestTheLogOfATurnNamesItsIssueAndItsEvents(t *testing.T) {
-	t.Parallel()
-	for label, head := range map[string]string{smallJob: branch, design: "agent/design/2-greet-in-french"} {
-		w := newIssue(t)
-		issue := w.handle(w.label("alice", label))
-		for _, line := range w.about(issue.TurnKey) {
-			assert.Equal(t, 1, strings.Count(line, "issue_number=2"), line)
-		}
-		w.number, w.head, w.agent = 3, head, "talk"
-		var events []string
-		for _, text := range []string{"Shorter, please.", "And in Dutch."} {
-			id := w.talk("alice", text)
-			events = append(events, model.EventKey(3, model.KindIssue, id, w.now))
-		}
-		rep := w.done(w.handle(w.delivery("issue_comment")))
-		for _, line := range w.about(rep.TurnKey) {
-			for _, name := range []string{" issue_number=2 ", " pr_number=3 ", " event_key=" + strings.Join(events, ",") + " "} {
-				assert.Equal(t, 1, strings.Count(line, name), "%q in %s", name, line)
-			}
+	w := newIssue(t)
+	issue := w.handle(w.label("alice", smallJob))
+	for _, line := range w.about(issue.TurnKey) {
+		assert.Equal(t, 1, strings.Count(line, "issue_number=2"), line)
+	}
+	w.number, w.head, w.agent = 3, branch, "talk"
+	var events []string
+	for _, text := range []string{"Shorter, please.", "And in Dutch."} {
+		id := w.talk("alice", text)
+		events = append(events, model.EventKey(3, model.KindIssue, id, w.now))
+	}
+	rep := w.done(w.handle(w.delivery("issue_comment")))
+	for _, line := range w.about(rep.TurnKey) {
+		for _, name := range []string{" issue_number=2 ", " pr_number=3 ", " event_key=" + strings.Join(events, ",") + " "} {
+			assert.Equal(t, 1, strings.Count(line, name), "%q in %s", name, line)
 		}
 	}
 }

@@ -64,17 +64,6 @@ func TestWhatWaitsForAPersonIsOneList(t *testing.T) {
 	w.answered("applied", "Waiting for a person: [set a test command (or none) in [merge] tests")
 }
 
-func TestAFailedTurnIsToldByWhy(t *testing.T) {
-	w := newWorld(t).whoseAgent("exit")
-	w.handle(w.remark("alice", "Answer me."))
-	why := must.Get(w.engineAs("sandbox-carol").Why(context.Background(), repo, 1))(t)
-	for _, g := range why.Turns {
-		assert.Equal(t, g.Name != "last_turn", g.Met, "%s: %s", g.Name, g.Evidence)
-	}
-	w.orders("carol", "/mergexo why")
-	w.answered("applied", "**The last turn failed**: it failed (")
-}
-
 // People may have branches merged that are no business of the agent's.
 func TestAMergeThatWaitsIsListedThoughItsBranchIsNotTracked(t *testing.T) {
 	w := newMerge(t)

@@ -51,24 +51,14 @@ func TestWhatAnAgentSaysOfItsKeysIsNotPosted(t *testing.T) {
 }
 
 func TestTheValueOfAVariableThatTheAgentWasGivenIsPushedNowhere(t *testing.T) {
-	t.Parallel()
-	for value, pushed := range map[string]bool{"Kq7-vT2x9": false, "postgres": true, "/run/keys/db-1": true} {
-		w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]")
-		w.given("DB_PASS", value)
-		w.agent = "spill"
-		rep := w.handle(w.say("alice", "Set the password."))
-		if pushed {
-			assert.Equal(t, model.ResultDone, rep.Result, rep.Reason)
-			assert.Len(t, w.commits(), 2)
-			continue
-		}
-		assert.Equal(t, model.ReasonSecret, rep.BlockedReason, rep.Reason)
-		assert.Contains(t, rep.Reason, "settings.txt:2: pass_env (the value of DB_PASS)")
-		assert.NotContains(t, rep.Reason, "allow_secrets")
-		assert.NotContains(t, w.readable(rep), value)
-		assert.Len(t, w.commits(), 1)
-		assert.Empty(t, w.stages())
-	}
+	w := newWorld(t, "", "[feedback]\nallow_secrets = [\"**\"]").whoseAgent("spill")
+	w.given("DB_PASS", "Kq7-vT2x9")
+	rep := w.blocked(model.ReasonSecret, w.handle(w.say("alice", "Set the password.")))
+	assert.Contains(t, rep.Reason, "settings.txt:2: pass_env (the value of DB_PASS)")
+	assert.NotContains(t, rep.Reason, "allow_secrets")
+	assert.NotContains(t, w.readable(rep), "Kq7-vT2x9")
+	assert.Len(t, w.commits(), 1)
+	assert.Empty(t, w.stages())
 }
 
 func TestTheMessageOfACommitShowsNoSecrets(t *testing.T) {
@@ -110,12 +100,9 @@ func TestAMistakeInTheSettingsOfTheAgentComesFirst(t *testing.T) {
 	t.Parallel()
 	const command, key = "adapter = \"command\"\n", "[agent] pass_env: "
 	for says, lines := range map[string]string{
-		key + "MY_PAT holds one of MergeXO's own secrets":                                                                     command + `pass_env = ["MY_PAT", `,
-		key + `"OPENAI_API_KEY" cannot be passed to codex: MergeXO keeps the model's key`:                                     `adapter = "codex"` + "\n" + `pass_env = ["OPENAI_API_KEY", `,
-		key + "MY_KEY holds the model's key, which MergeXO keeps to itself: remove it":                                        `adapter = "codex"` + "\n" + `pass_env = ["MY_KEY", `,
-		`[agent] network = ["api.example.com"]: this runner cannot keep agents and tests from the network (isolation is none`: command + "network = [\"api.example.com\"]\npass_env = [",
-		`[agent] user = "nobody-of-this-name"`:                                                                                command + "user = \"nobody-of-this-name\"\npass_env = [",
-		`[agent] user = "root"`:                                                                                               command + "user = \"root\"\npass_env = [",
+		key + "MY_PAT holds one of MergeXO's own secrets":                              command + `pass_env = ["MY_PAT", `,
+		key + "MY_KEY holds the model's key, which MergeXO keeps to itself: remove it": `adapter = "codex"` + "\n" + `pass_env = ["MY_KEY", `,
+		`[agent] user = "root"`: command + "user = \"root\"\npass_env = [",
 	} {
 		w := newWorld(t)
 		w.agentSetting(command, "")
@@ -181,15 +168,12 @@ func TestTestsThatAreNotInstalledStopAtOnce(t *testing.T) {
 	assert.Contains(t, w.marked("settings", "")[0]["body"], "**Stopped: `no-such-tool` is not installed on the runner**\n\nThe tests begin with it.\n\nInstall it in")
 	assert.Zero(t, w.calls())
 
-	each(t, map[string]string{"a script": `["sh", "-c", "cd . && no-such-tool test"]`, "make": `["make", "test"]`}, func(t *testing.T, _, tests string) {
-		w := newWorld(t, "required_tests = "+tests)
-		w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
-		w.agent = "commits+answer"
-		w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
-		assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
-		assert.Equal(t, 1, w.calls(), "no repair round")
-		assert.Len(t, w.checkpoints(), 1, "the work is kept")
-	})
+	w = newWorld(t, `required_tests = ["make", "test"]`).whoseAgent("commits+answer")
+	w.write("octo", w.head, "Makefile", "test:\n\tno-such-tool test\n")
+	w.blocked(model.ReasonTests, w.handle(w.say("alice", "Answer me.")))
+	assert.Contains(t, w.marked("block", "")[0]["body"], "```text\nno-such-tool is not installed: install it in .github/mergexo/setup/action.yml, or in a step before MergeXO's")
+	assert.Equal(t, 1, w.calls(), "no repair round")
+	assert.Len(t, w.checkpoints(), 1, "the work is kept")
 }
 
 func TestAReviewWithoutTheReviewersKeyIsNotClaimed(t *testing.T) {

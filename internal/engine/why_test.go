@@ -16,7 +16,6 @@ func TestWhyPromisesNoTurnThatARunWouldNotTake(t *testing.T) {
 		begins   func(w *world)
 		says     string
 	}{
-		"a run takes it": {"", func(*world) {}, "**The next run starts a turn.** 1 comment waits for an answer."},
 		"the budget is used up": {"[feedback]\nturns_per_day = 1", func(w *world) {
 			w.talk("alice", "please add a comma")
 			w.sweep()

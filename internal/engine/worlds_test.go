@@ -49,12 +49,6 @@ func (w *world) becomes(login, permission string) *world {
 	return w
 }
 
-// demands has the rules of the base ask for these checks.
-func (w *world) demands(checks ...string) {
-	w.t.Helper()
-	w.put("/_sandbox/protection", object{"repository": repo.String(), "branch": "main", "checks": checks})
-}
-
 // posts is a comment of ours with a marker.
 func (w *world) posts(kind string, marker any) {
 	w.t.Helper()
@@ -72,18 +66,6 @@ func (w *world) spoils() *world {
 	edited := object{"body": "Edited.\n\n" + last["body"].(string)}
 	w.api("octo", "PATCH", w.path(fmt.Sprintf("/issues/comments/%d", last.id())), edited)
 	return w
-}
-
-// swap lets the check ci pass, and the check lint begin again.
-func (w *world) swap() {
-	w.t.Helper()
-	for _, c := range w.api("octo", "GET", w.path("/commits/"+w.tip()+"/check-runs"), nil)["check_runs"].([]any) {
-		check, change := object(c.(map[string]any)), object{"conclusion": "success"}
-		if check["name"] == "lint" {
-			change = object{"status": "in_progress"}
-		}
-		w.api("github-actions[bot]", "PATCH", w.path(fmt.Sprintf("/check-runs/%d", check.id())), change)
-	}
 }
 
 // takenOver is an approved pull request whose issue, with number 2, a person has taken over.
@@ -200,25 +182,6 @@ var worlds = map[string]unheard{
 		w.approve("eve")
 		return w.asksToWait().becomes("eve", "write")
 	}},
-	"D13 the review is no longer asked for": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
-		w := newMerge(t, "wait_for_reviewers = true")
-		w.api("carol", "POST", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
-		w.asksToWait().api("carol", "DELETE", w.pull("/requested_reviewers"), object{"reviewers": []string{"bob"}})
-		return w
-	}},
-	"D14 the check passes, another one reruns": {daily: true, sees: notMerged, done: isMerged, begins: func(t *testing.T) *world {
-		w := newMerge(t, `required_checks = ["ci"]`)
-		w.check("ci", "")
-		w.check("lint", "success")
-		w.asksToWait().swap()
-		return w
-	}},
-	"D15 the base no longer wants the check": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
-		w := newMerge(t)
-		w.demands("ci")
-		w.asksToWait().demands()
-		return w
-	}},
 	"D16 feedback where people have taken over the issue": {
 		red: true, sees: costly, event: "issue_comment", begins: func(t *testing.T) *world {
 			w := takenOver(t).atRest()
@@ -259,21 +222,6 @@ var worlds = map[string]unheard{
 		w.write("alice", w.head, planFile, "nonsense")
 		return w
 	}},
-	"D21 a comment of ours is edited, paused": {sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
-		w := newMerge(t)
-		w.command("carol", "/mergexo pause")
-		return w.spoils()
-	}},
-	"D22 a comment of ours is edited, fork": {sees: noReason, done: isBlocked, begins: func(t *testing.T) *world {
-		return newExternal(t).resets("enabled = true", "enabled = false").spoils()
-	}},
-	"D23 who wants changes may no longer write": {daily: true, sees: waitsForever, done: isMerged, begins: func(t *testing.T) *world {
-		w := newMerge(t)
-		w.second("topic", "topic.txt")
-		w.approve("alice")
-		w.opinion("bob", "REQUEST_CHANGES")
-		return w.asksToWait().becomes("bob", "none")
-	}},
 	"D24 it depends on what landed, and on words": {sees: costly, begins: func(t *testing.T) *world {
 		w := dependent(t)
 		w.says(2, "Depends-on: #1\n\nDepends-on: the API\n")
@@ -298,11 +246,6 @@ var worlds = map[string]unheard{
 		w := auto(t, "approval")
 		w.approve("eve")
 		return w.atRest().becomes("eve", "write")
-	}},
-	"the settings want fewer of the approvals that ask": {done: isMerged, begins: func(t *testing.T) *world {
-		w := auto(t, "approval", "approvals = 2")
-		w.approve("alice")
-		return w.atRest().resets("approvals = 2", "approvals = 1")
 	}},
 }
 

@@ -204,6 +204,9 @@ func TestWithinOneSecondTheReceiptThatAnUnblockKnewIsOlder(t *testing.T) {
 	assert.Equal(t, strings.Repeat("2", 40), after(0).Accepted, "a turn that ended after the unblock counts from its end")
 	assert.Equal(t, head, after(1).Accepted)
 	assert.EqualValues(t, 1, after(1).Receipt())
+	later := talk(t).say(marker(model.PhaseDone)).say(model.UnblockMarker{Head: head, Receipt: 0})
+	later.comments[0].UpdatedAt = later.comments[1].CreatedAt.Add(time.Minute)
+	assert.Equal(t, strings.Repeat("2", 40), later.fold().Accepted, "the receipt of a turn that was claimed before")
 }
 
 func TestABlockForADaysBudgetEndsByItself(t *testing.T) {

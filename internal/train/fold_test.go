@@ -105,6 +105,12 @@ func TestARedResultByChance(t *testing.T) {
 		y.ci("m0+1", red)
 		assert.Contains(t, y.passed(), "fail #1 CHECKS_FAILED: the checks failed on what would land [build https://ci/m0+1]")
 	})
+	t.Run("of another service is not", func(t *testing.T) {
+		y := asked(t, 1)
+		y.facts.Checks["m0+1"] = train.Checks{State: red, Failed: []train.Check{{Name: "slow"}}}
+		y.run()
+		assert.Contains(t, y.passed(), "fail #1 CHECKS_FAILED: the checks failed on what would land; ci_retries reruns only jobs of GitHub Actions, not slow")
+	})
 	t.Run("is not looked into where the settings say so", func(t *testing.T) {
 		y := newYard(t)
 		y.settings.Retries = 0

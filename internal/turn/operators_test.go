@@ -210,6 +210,8 @@ func TestWhyNothingHappens(t *testing.T) {
 		{turn.GateIdle, model.State{Turns: []model.Posted[model.TurnMarker]{claim}}, nil, "", false, "claimed, see https://t; the claim expires with its run, or at 2026-01-02 12:00 UTC"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 2}}}}, nil, "", true, "2 of 3 attempts failed"},
 		{turn.GateAttempts, model.State{Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Phase: model.PhaseFailed, Attempt: 3}}}}, nil, "", false, "3 of 3 attempts failed"},
+		{turn.GateLast, model.State{Turns: []model.Posted[model.TurnMarker]{{URL: "https://t", Marker: model.TurnMarker{Phase: model.PhaseFailed, Reason: "timed out"}}}}, nil, "", false, "it failed (timed out), see https://t; the next attempt starts"},
+		{turn.GateLast, model.State{}, nil, "", true, "no turn has failed since"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice}, "", true, "1 comment; ignored: eve (no write access)"},
 		{turn.GateFeedback, model.State{}, []model.Comment{alice, eve}, "", true, "2 comments"},
 		{turn.GateFeedback, model.State{}, nil, "", false, "all feedback is answered. Ignored: alice, eve (no write access)"},

@@ -22,6 +22,8 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 		return c
 	}
 	heard := comment(model.KindReview, 7, at)
+	edited := comment(model.KindReview, 7, at.Add(time.Minute))
+	edited.CreatedAt = noon
 	st := model.State{Block: q, Turns: []model.Posted[model.TurnMarker]{{Marker: model.TurnMarker{Key: "k", Events: []string{heard.Key(7)}}}}}
 	require.Same(t, q, turn.Question(st))
 	type row struct {
@@ -35,6 +37,7 @@ func TestWhatAnswersAQuestion(t *testing.T) {
 		"in that second, before it":       {comment(model.KindIssue, 99, at), false},
 		"a review in that second":         {comment(model.KindReview, 8, at), true},
 		"what the turn had read":          {heard, false},
+		"the same, edited since":          {edited, true},
 		"a workflow run that fails since": {comment(model.KindActions, 9, at.Add(time.Hour)), false},
 	}, func(t *testing.T, c row) {
 		assert.Equal(t, c.answers, len(turn.Answers(*q, st, 7, []model.Comment{c.comment})) == 1)
