@@ -24,10 +24,10 @@ type budget struct {
 // Whoever needs more says in the same commit what the lines buy. A package belongs to the first row that names it.
 var budgets = []budget{
 	{"testkit", `internal/(git/gittest|train/trainsim|golden|must|clock/clocktest)`, 2153},
-	{"sandbox", `internal/sandbox(/.*)?`, 16830},
+	{"sandbox", `internal/sandbox(/.*)?`, 16840},
 	{"scripts", `scripts(/.*)?`, 4052},
 	{"engine", `internal/engine(/.*)?`, 16934},
-	{"github", `internal/github(/.*)?`, 5700},
+	{"github", `internal/github(/.*)?`, 5716},
 	{"git", `internal/git(/.*)?`, 10741},
 	{"agent", `internal/agent(/.*)?`, 6261},
 	{"cli", `cmd(/.*)?|internal/cli`, 4253},
@@ -35,9 +35,9 @@ var budgets = []budget{
 	{"decide", `internal/(merge|turn|flow|command|external|review|roadmap|sweep|needs|lineage)`, 10136},
 	{"records", `internal/(model|journal|handoff|transcript)`, 4647},
 	{"doctor", `internal/doctor(/.*)?`, 2206},
-	{"leak", `internal/leak`, 861},
+	{"leak", `internal/leak`, 886},
 	{"surfaces", `internal/(config|report|dashboard|markdown|frontmatter)`, 5588},
-	{"ground", `.*`, 835},
+	{"ground", `.*`, 831},
 }
 
 func TestEveryRoomKeepsItsBudget(t *testing.T) {

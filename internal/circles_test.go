@@ -101,7 +101,7 @@ func TestTheRaceDetectorWatchesSomethingByEachWord(t *testing.T) {
 	m := regexp.MustCompile(`const beside = "([^"]+)"`).FindStringSubmatch(string(raw))
 	require.NotNil(t, m)
 	var names []string
-	for _, dir := range []string{"engine", "git", "git/*", "leak"} {
+	for _, dir := range []string{"agent", "engine", "git", "git/*", "leak"} {
 		files := must.Get(filepath.Glob(dir + "/*_test.go"))(t)
 		for _, f := range files {
 			text := must.Get(os.ReadFile(f))(t)
