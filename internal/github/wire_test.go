@@ -291,7 +291,8 @@ func TestURLs(t *testing.T) {
 	} {
 		c := must.Get(New(Options{APIURL: api, Token: secret}))(t)
 		assert.Equal(t, graph, c.conn.graphql)
-		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(c.conn.rest.BaseURL.String(), "/"), "/v3"))
+		root := must.Get(c.conn.newRequest("GET", "", nil))(t).URL.String()
+		assert.Equal(t, strings.TrimSuffix(graph, "/graphql"), strings.TrimSuffix(strings.TrimSuffix(root, "/"), "/v3"))
 	}
 	c := must.Get(New(Options{APIURL: "https://a.example", GraphQLURL: "https://b.example/q", Token: " " + secret + "\n"}))(t)
 	assert.Equal(t, "https://b.example/q", c.conn.graphql)

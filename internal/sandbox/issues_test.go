@@ -4,21 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
-
-// pin stops the clock at the start of a story; tick moves it on.
-func (w *town) pin() time.Time {
-	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	w.s.SetClock(at)
-	return at
-}
-
-func (w *town) tick(d time.Duration) {
-	w.as("", "PUT", "/_sandbox/clock", obj{"advance": d.String()}).want(200)
-}
 
 func id(o obj) int64 { return int64(o["id"].(float64)) }
 
