@@ -137,6 +137,7 @@ var tricks = map[string]func(model.Request, *model.Outcome){
 	"reset":   types("", `git reset -q --hard HEAD~1`),
 	"rebase":  types("", `git checkout -q --orphan fresh; git commit -q -m "Everything anew"`),
 	"detach":  types("", `echo mine >mine.txt; git add -A; git commit -q -m Mine; git checkout -q --detach HEAD~1`),
+	"many":    types("", `for i in $(seq 60); do echo $i >>many.txt; git add -A; git commit -q -m "Commit $i"; done`),
 	"session": func(_ model.Request, o *model.Outcome) { o.Session = strings.Repeat("x", 80_000) },
 	// shouting says what would hide the words below it, and calls people.
 	"shouting": func(_ model.Request, o *model.Outcome) {

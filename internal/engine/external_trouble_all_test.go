@@ -208,3 +208,11 @@ func TestAForkWhoseWorkflowsNoBranchHasIsTold(t *testing.T) {
 	w.sweep()
 	assert.Equal(t, said, w.conversation())
 }
+
+func TestTheLabelComesOffThoughTheRunDied(t *testing.T) {
+	w := newExternal(t, "evaluate = "+evaluates("fix", "Please write a test."))
+	w.letIn("carol")
+	w.diesSweeping(diesFirst, requests(http.MethodDelete, "/labels/"))
+	w.recoverBySweep()
+	assert.Empty(t, w.api("octo", "GET", w.pull(""), nil)["labels"])
+}

@@ -100,3 +100,21 @@ func TestWhatIsSaidBeforeTheLabelIsHeardByEveryAttempt(t *testing.T) {
 	assert.Empty(t, w.marked("issue", "failed"), "nobody has to read that any more")
 	assert.Len(t, w.marked("issue", "done"), 1)
 }
+
+func TestADesignThatIsMergedOnASpentBudgetIsImplementedAnotherDay(t *testing.T) {
+	w := newIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.handle(w.label("alice", design))
+	ev := w.merged(3)
+	for range 2 {
+		w.blocked(model.ReasonBudget, w.handle(ev))
+	}
+	require.Len(t, w.comments(), 2, "said once")
+	assert.Contains(t, w.lastSaid(), "the block ends at 2026-01-03 00:00 UTC")
+	theirs := "agent/impl/2-greet-in-french"
+	w.branch(theirs)
+	w.later(24 * time.Hour)
+	w.sweep()
+	require.Len(t, w.pulls(), 2)
+	assert.Equal(t, theirs+"-2", w.pulls()[1].at("head", "ref"), "no branch was chosen on the day before")
+	assert.Equal(t, w.at("main"), w.branches()[theirs])
+}

@@ -38,3 +38,12 @@ func TestACheckpointThatAPersonRewroteWaitsForAnOperator(t *testing.T) {
 	w.done(w.handle(w.say("carol", "/mergexo retry")))
 	assert.Equal(t, now, w.bare("rev-parse", branch+"~1"), "from what is there now")
 }
+
+func TestACheckpointThatIsGoneIsNotSaidToBeKept(t *testing.T) {
+	w, old := stuckIssue(t, "", "[feedback]\nturns_per_day = 1")
+	w.api("octo", "DELETE", w.path("/git/refs/heads/"+branch), nil)
+	w.blocked(model.ReasonBudget, w.handle(w.say("bob", "Formal")))
+	assert.NotContains(t, w.lastSaid(), "The work so far is kept")
+	assert.Contains(t, w.lastSaid(), "that branch was deleted")
+	assert.Contains(t, w.lastSaid(), old)
+}

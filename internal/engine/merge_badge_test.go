@@ -131,3 +131,15 @@ func TestMergeGroupOfWhichGitHubNeverShowsOne(t *testing.T) {
 		assert.NotContains(t, g.said()[0]["body"], waitsForBadge)
 	}
 }
+
+// Who pushes more to a branch that has landed wants more of it to land.
+func TestMergeThatGitHubNeverShowsStaysOpenForMoreCommits(t *testing.T) {
+	w := newUnshown(t, 1000)
+	w.write("alice", w.head, "more.txt", "more\n")
+	w.later(2 * time.Hour)
+	w.sweep()
+	assert.Equal(t, "open", w.badge())
+	assert.NotContains(t, w.request(), waitsForBadge)
+	assert.Contains(t, w.request(), "The branch has newer commits")
+	w.quiet()
+}

@@ -201,3 +201,11 @@ func TestNoCarForABaseThatTakesSignedCommitsOnly(t *testing.T) {
 	assert.Empty(t, w.trains(), rep.Reason)
 	w.requested("merge_failed PROTECTED", `ruleset 42 of branch "main" accepts only signed commits`)
 }
+
+// So do the rules of the base, for those that were about to land.
+func TestABaseThatIsProtectedAboard(t *testing.T) {
+	w, numbers := boarded(t, []string{"ci_retries = 0", "batch = 1"}, "one\n")
+	w.pushesTo("main", func() { w.protect(object{"push": []string{"octo"}}) })
+	w.arrives("open", numbers...)
+	w.requested("merge_failed PROTECTED", "**Not merged: the rules of `main` refuse the push** (`PROTECTED`)")
+}

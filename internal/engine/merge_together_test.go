@@ -87,3 +87,13 @@ func TestMergeGroupNeedsTheRightInEachRepository(t *testing.T) {
 	_, rep := g.landsNothing().request()
 	assert.Equal(t, "GROUP_MEMBER", rep.BlockedReason, rep.Reason)
 }
+
+// A group with a repository that has no settings lands nothing, and says why.
+func TestMergeGroupWithARepositoryWithoutSettings(t *testing.T) {
+	g := newGroup(t)
+	g.api("octo", "DELETE", client+"/contents/.github/mergexo.toml", object{"message": "gone", "sha": g.blob("main", ".github/mergexo.toml"), "branch": "main"})
+	g.landsNothing().request()
+	require.Len(t, g.merges(), 1)
+	assert.NotEqual(t, "merging", g.merges()[0], "nobody is at it")
+	assert.Contains(t, g.marked("merge", "")[0]["body"], "octo/client")
+}

@@ -67,3 +67,15 @@ func TestMoreTextThanIsCheckedForSecretsIsNotPushed(t *testing.T) {
 	w.done(w.handle(w.say("alice", "Leave room for tests.")))
 	assert.Len(t, w.commits(), 2)
 }
+
+func TestAMergeSurvivesAReplay(t *testing.T) {
+	w, ev := behind(t, "merge", "news.txt", "news\n")
+	w.meanwhile(w.push("bob"))
+	w.done(w.handle(ev))
+	diff := w.api("octo", "GET", w.path("/compare/main..."+w.tip()), nil)
+	assert.Equal(t, "ahead", diff["status"], "the pull request contains main as it was merged: %v", w.commits())
+	assert.Contains(t, w.commits(), "Merge branch 'main' into agent/greet")
+	assert.Equal(t, "bob\n", w.file("other.txt"))
+	assert.Equal(t, "news\n", w.file("news.txt"))
+	assert.Equal(t, 2, w.calls(), "none for the replay")
+}

@@ -329,3 +329,11 @@ func TestAReplyFindsItsThreadWithoutTheFirstComment(t *testing.T) {
 	w.done(w.handle(w.delivery("pull_request_review_comment")))
 	assert.Contains(t, w.marked("turn", "done")[0]["body"], "[reply](")
 }
+
+func TestATurnOfManyCommitsIsRecovered(t *testing.T) {
+	w, ev := commented(t, "many+answer")
+	w.diesAt(writePlan, ev)
+	w.done(w.handle(ev))
+	w.settled(1, 1, 61)
+	assert.Equal(t, 1, w.calls())
+}
