@@ -1,0 +1,3 @@
+module example.com/widgets/tools
+
+go 1.22

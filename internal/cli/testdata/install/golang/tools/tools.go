@@ -1,0 +1,2 @@
+// Package tools is an example of a nested module.
+package tools

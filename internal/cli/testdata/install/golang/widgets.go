@@ -1,0 +1,2 @@
+// Package widgets is an example.
+package widgets
