@@ -18,7 +18,7 @@ import (
 // mostCompared is how many numbers of a world are compared, oneIn says of how many stories one compares: all of them take ten minutes.
 const (
 	mostCompared = 5
-	oneIn        = 8
+	oneIn        = 24
 )
 
 func init() { compares = overlooksNothing }
