@@ -121,7 +121,8 @@ func (s *Scanner) matches(ctx context.Context, v *view, file string, strict bool
 	return out, nil
 }
 
-// match is what a rule has found; false where it is no secret. at are the bounds of the match and of its groups.
+// match returns the secret in a match of a rule, and false if that is none. at holds the bounds of the match and of its groups; a group
+// outside of the match has -1.
 func (s *Scanner) match(text string, at []int, r config.Rule, file string) (m span, is bool) {
 	own := beyond[r.RuleID]
 	m = span{rule: r, from: at[0], to: at[1]}
@@ -136,8 +137,11 @@ func (s *Scanner) match(text string, at []int, r config.Rule, file string) (m sp
 			}
 		}
 	}
+	if m.from < 0 {
+		return m, false
+	}
 	m.secret = strings.TrimRight(text[m.from:m.to], "\n")
-	if r.Entropy > 0 && entropy(m.secret) <= r.Entropy || m.allowed(r.Allowlists, text, at, file) || m.stopped(s.global) {
+	if r.Entropy > 0 && entropy(m.secret) <= r.Entropy || m.allowed(r.Allowlists, text, at, file) || m.hasStopWord(s.global) {
 		return m, false
 	}
 	if own.find != nil {
@@ -150,8 +154,8 @@ func (s *Scanner) match(text string, at []int, r config.Rule, file string) (m sp
 	return m, own.check == nil || own.check(m.secret)
 }
 
-// stopped reports whether the secret has a word of one of the lists.
-func (m span) stopped(lists []*config.Allowlist) bool {
+// hasStopWord reports whether the secret has a word of one of the lists.
+func (m span) hasStopWord(lists []*config.Allowlist) bool {
 	return slices.ContainsFunc(lists, func(a *config.Allowlist) bool { is, _ := a.ContainsStopWord(m.secret); return is })
 }
 
@@ -168,7 +172,7 @@ func (m span) allowed(lists []*config.Allowlist, text string, at []int, file str
 				of = text[from : at[1]+behind]
 			}
 		}
-		path, pattern, word := a.PathAllowed(file), a.RegexAllowed(of), m.stopped([]*config.Allowlist{a})
+		path, pattern, word := a.PathAllowed(file), a.RegexAllowed(of), m.hasStopWord([]*config.Allowlist{a})
 		if a.MatchCondition == config.AllowlistMatchAnd {
 			return (path || len(a.Paths) == 0) && (pattern || len(a.Regexes) == 0) && (word || len(a.StopWords) == 0)
 		}

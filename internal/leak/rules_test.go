@@ -2,6 +2,7 @@ package leak
 
 import (
 	"errors"
+	"regexp"
 	"testing"
 
 	"github.com/BurntSushi/toml"
@@ -37,4 +38,13 @@ func TestOurRulesAreInForceAndEverySettingIsRead(t *testing.T) {
 func TestTheWordsOfAPanicAreNotRepeated(t *testing.T) {
 	assert.Equal(t, "*errors.errorString", nameless(errors.New("what was read")))
 	assert.Equal(t, "string", nameless("what was read"))
+}
+
+func TestAGroupThatIsNotInTheMatchIsNoSecret(t *testing.T) {
+	r := config.Rule{RuleID: "optional", Regex: regexp.MustCompile(`key(=\w+)?;`), SecretGroup: 1}
+	for text, want := range map[string]string{"key=value;": "=value", "key;": ""} {
+		m, is := (&Scanner{}).match(text, r.Regex.FindStringSubmatchIndex(text), r, "a.txt")
+		assert.Equal(t, want != "", is, text)
+		assert.Equal(t, want, m.secret, text)
+	}
 }

@@ -56,7 +56,7 @@ func (g gitStore) commitOf(r *Repository, sha string) (*commitInfo, error) {
 	})
 }
 
-// parseCommit takes a commit object apart. Its text is UTF-8 unless it says otherwise.
+// parseCommit takes a commit object apart. Its text is UTF-8, or ISO-8859-1 if it says so.
 func parseCommit(sha string, raw []byte) *commitInfo {
 	head, message, _ := strings.Cut(string(raw), "\n\n")
 	if _, rest, ok := strings.Cut(head, "\nencoding "); ok {

@@ -13,7 +13,6 @@ import (
 
 // lock takes the locks of all bases, in an order that is the same for every run, so that two never wait for each other.
 func (g *merger) lock(ctx context.Context) error {
-	// By name. A generic function over members would make the linker keep all that their type reaches, 1.6 MB of go-github.
 	first, names := map[string]*member{}, []string{}
 	for _, m := range g.members {
 		base := m.is.Repo + ":" + m.is.Base
